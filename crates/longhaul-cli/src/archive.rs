@@ -264,6 +264,13 @@ impl Archive {
             }
         }
         let words = query.join(" ");
+        if rest.is_empty() && span(first).is_none() && self.is_session(first)? {
+            let first = plain(first);
+            bail!(Impossible(format!(
+                "{first} is a session: say what to look for in it, as in `longhaul recall {first} WORDS`; the word itself is \
+                 looked for with `longhaul recall all {first}`"
+            )));
+        }
         // What is no session's is looked for: in the newest of this folder, or in all where there is none.
         let session = match self.only_with(&words)? {
             Some(session) => Some(session),
@@ -306,19 +313,22 @@ impl Archive {
         Ok(holders.pop().filter(|_| holders.is_empty()))
     }
 
-    /// Returns whether `name` can only mean a session, or several.
-    fn names_a_session(&self, name: &str) -> Result<bool> {
+    /// Returns whether a session has this very name.
+    fn is_session(&self, name: &str) -> Result<bool> {
         match self.runtime.block_on(self.store.resolve(name)) {
-            Err(StoreError::UnknownSession { .. }) => {
-                // The end of somebody's name for a session is a word like any other.
-                let is_of_an_id = name.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-                let begins = |info: &SessionInfo| {
-                    info.aliases.iter().chain([&info.session]).any(|known| known.as_str().starts_with(name))
-                };
-                Ok(self.with_part(name)?.iter().any(|info| is_of_an_id || begins(info)))
-            }
+            Err(StoreError::UnknownSession { .. }) => Ok(false),
             resolved => resolved.map(|_| true).map_err(Into::into),
         }
+    }
+
+    /// Returns whether `name` can only mean a session, or several.
+    fn names_a_session(&self, name: &str) -> Result<bool> {
+        // The end of somebody's name for a session is a word like any other.
+        let is_of_an_id = name.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        let begins = |info: &SessionInfo| {
+            info.aliases.iter().chain([&info.session]).any(|known| known.as_str().starts_with(name))
+        };
+        Ok(self.is_session(name)? || self.with_part(name)?.iter().any(|info| is_of_an_id || begins(info)))
     }
 
     /// Returns the session `id` and its branches, the newest first: an agent that compacts goes on with other words under the

@@ -12,6 +12,8 @@ mod session;
 mod setup;
 mod slash;
 mod tools;
+mod with;
 
 pub(crate) use session::run;
 pub(crate) use setup::setup;
+pub(crate) use with::With;

@@ -42,16 +42,13 @@ pub(crate) fn choose(args: &CounterArgs) -> Result<Named> {
     Ok(Named { counter: found.counter(), bpe, name: found.name.clone(), window: Some(found.window.0) })
 }
 
-/// Returns the counter that `args` name; where they name none that of `model`, if it is known, with a window that others tell.
+/// Returns the counter that `args` name; where they name none that of `model`, as a conversation with it is counted, with a window
+/// that others tell.
 pub(crate) fn choose_for(args: &CounterArgs, model: Option<&str>) -> Result<Named> {
-    let is_known = |model: &&str| ModelTable::builtin().get(model).is_some();
-    match model.filter(is_known) {
-        Some(model) if args.model.is_none() && args.encoding.is_none() && args.tokenizer.is_none() => {
-            let args = CounterArgs { model: Some(model.to_owned()), ..CounterArgs::default() };
-            Ok(Named { window: None, ..choose(&args)? })
-        }
-        _ => choose(args),
-    }
+    let names_none = args.model.is_none() && args.encoding.is_none() && args.tokenizer.is_none();
+    let Some(model) = model.filter(|_| names_none) else { return choose(args) };
+    let found = ModelTable::builtin().get_or_unknown(model);
+    Ok(Named { counter: found.counter(), bpe: None, name: found.name, window: None })
 }
 
 fn of_encoding(encoding: Encoding) -> Named {

@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 
 use self::agents::Named;
 pub(crate) use self::{
-    about::{About, is_of, title_in},
+    about::{About, asked_in, is_of},
     agents::{Agent, all, format_at, id_at, is_of_one_only_read, places},
     ids::Ids,
     list::{json_lines, table},

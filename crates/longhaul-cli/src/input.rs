@@ -1,7 +1,7 @@
 //! Reading: a file or stdin, of a format that is named or recognised.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal as _, Read},
     path::Path,
@@ -133,8 +133,10 @@ pub(crate) fn not_counted(compacted_away: usize) -> String {
 /// Returns a line for each kind of problem: where it is, and how often.
 fn told_once(problems: &[Problem]) -> Vec<String> {
     let mut kinds: Vec<(&Problem, u64)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for problem in problems {
-        match kinds.iter_mut().find(|(first, _)| first.what == problem.what) {
+        let at = *places.entry(&problem.what).or_insert(kinds.len());
+        match kinds.get_mut(at) {
             Some((_, times)) => *times += 1,
             None => kinds.push((problem, 1)),
         }

@@ -40,10 +40,11 @@ impl Reviewer for AtTerminal {
 
 /// Asks until there is an answer: an editor that fails is none.
 fn asked(question: &str, text: &str) -> Result<Review> {
+    let mut console = Console::Plain { unread: None };
     loop {
-        match Console::Plain.consent(question, Some(Consent::Edit))? {
+        match console.consent(question, Some(Consent::Edit))? {
             Consent::Yes | Consent::Always => return Ok(Review::Use),
-            Consent::No => return Ok(Review::Refuse),
+            Consent::No | Consent::Stop => return Ok(Review::Refuse),
             Consent::Edit => match edited(text) {
                 Ok(text) => return Ok(Review::Edited(text)),
                 Err(error) => say!("{error:#}"),

@@ -29,6 +29,11 @@ pub(crate) struct Room {
     pub(crate) limits: Limits,
 }
 
+/// Returns what of a window is set aside for the reply where nobody says how long one may be.
+pub(crate) fn usual_reserve(window: Tokens) -> Tokens {
+    window.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT)
+}
+
 impl Room {
     /// Returns the room for `document`: the window is the flag's, the model's, the one that the session file tells, or the
     /// default, and no larger than the settings allow.
@@ -49,8 +54,7 @@ impl Room {
             window_from = "max_context_tokens";
         }
         let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
-        let usual = usable.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
-        let window = config.window(ContextWindow::new(window, usual));
+        let window = config.window(ContextWindow::new(window, usual_reserve(usable)));
         let tools = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
         let budget = window.budget(tools);
         Room { window, window_from, budget, limits: config.limits(window.window, budget) }

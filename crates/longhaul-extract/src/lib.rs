@@ -51,7 +51,9 @@ pub use digest::{
     Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, is_wrapper, read_shell,
 };
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
-pub use runs::{Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, run_of, runs};
+pub use runs::{
+    Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, may_rework, run_of, runs,
+};
 pub use todo::{TodoItem, TodoState, Todos, todos};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};

@@ -25,7 +25,7 @@ mod runner;
 
 pub use checks::{Check, Cure, checks};
 pub use kind::Purpose;
-pub use landings::{Landing, Landings};
+pub use landings::{Landing, Landings, may_rework};
 pub(crate) use runner::told;
 
 /// How something went.

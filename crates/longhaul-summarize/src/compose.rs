@@ -48,7 +48,8 @@ pub fn prose_share(limit: Tokens) -> Tokens {
 /// Joins a checked answer, given in `form`, with the facts by rule that it does not mention. Returns `None` where nothing
 /// that is smaller than the source fits.
 pub(crate) async fn compose(
-    (mode, form): (SummaryMode, Form),
+    mode: SummaryMode,
+    form: Form,
     checked: Summary,
     rules: &dyn Summarizer,
     constraints: &[Constraint],
@@ -86,10 +87,13 @@ pub(crate) async fn compose(
         if plain <= limit && !facts.text.trim().is_empty() {
             without_names.get_or_insert_with(|| (text.clone(), plain, facts.summary.clone()));
         }
-        if !missing.is_empty() {
-            text = format!("{text}\n{missing}");
-        }
-        let tokens = counter.count_text(&text);
+        let tokens = match missing.is_empty() {
+            true => plain,
+            false => {
+                text = format!("{text}\n{missing}");
+                counter.count_text(&text)
+            }
+        };
         if tokens <= limit {
             return Some(Composed { summary: join(mode, checked, facts.summary), text, tokens });
         }

@@ -208,6 +208,14 @@ impl Calibration {
         }
     }
 
+    /// Returns what a request with these counts is expected to be billed, by the last report and the ratios alone: the same counts
+    /// are expected to cost the same until something new is reported, whatever they were counted for. `None` before the first.
+    pub fn by_newest(&self, counted: ClassCounts) -> Option<Tokens> {
+        let newest = self.newest?;
+        let since = self.fit().billed(counted) - self.fit().billed(newest.counted);
+        Some(Tokens((newest.tokens.0 as f64 + since).max(0.0).round() as u64))
+    }
+
     /// Returns the last report.
     pub fn newest(&self) -> Option<Reported> {
         self.newest
@@ -324,6 +332,18 @@ mod tests {
         let (calibration, ..) = session(1.3, 1.7, 9_000.0, 40);
         let ratios = calibration.ratios();
         assert!((ratios[0] - 1.3).abs() < 0.1 && (ratios[2] - 1.7).abs() < 0.03, "{ratios:?}");
+    }
+
+    #[test]
+    fn the_same_counts_cost_the_same_until_the_next_bill() {
+        let (calibration, newest, _) = session(1.3, 1.7, 900.0, 40);
+        assert_eq!(calibration.by_newest(newest.counted), Some(newest.tokens));
+        let (less, more) = (counted(2_000, 4_000), newest.counted + counted(100, 50));
+        let expected = |billed: f64| Tokens(billed.round() as u64);
+        let near = |one: Option<Tokens>, other: Tokens| one.unwrap().0.abs_diff(other.0) <= other.0 / 50;
+        assert!(near(calibration.by_newest(less), expected(900.0 + 2_000.0 * 1.3 + 4_000.0 * 1.7)));
+        assert!(calibration.by_newest(more) > Some(newest.tokens));
+        assert_eq!(Calibration::new(1.0, Accuracy::Exact).by_newest(less), None);
     }
 
     #[test]

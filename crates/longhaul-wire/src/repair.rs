@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use longhaul_transcript::{Entry, Message, Origin, Outcome, Part, Role, ToolResult, Transcript};
+use longhaul_transcript::{Entry, Message, Origin, Outcome, Part, Role, ToolCall, ToolResult, Transcript};
 
 use crate::convert::losses;
 
@@ -68,16 +68,19 @@ pub fn repair(transcript: &Transcript) -> Repair {
 
 /// Says which calls are answered now, in one line: a turn that was broken off may have made many.
 fn answered(entries: &[Entry], unanswered: &[(usize, usize, usize)]) -> Option<String> {
-    let at: Vec<usize> = unanswered.iter().map(|(at, ..)| *at).collect();
-    match unanswered {
+    let call = |(at, part, _): &(usize, usize, usize)| match &entries[*at].message.parts[*part] {
+        Part::ToolCall(call) => Some((*at, call)),
+        _ => None,
+    };
+    let calls: Vec<(usize, &ToolCall)> = unanswered.iter().filter_map(call).collect();
+    match &calls[..] {
         [] => None,
-        [(at, part, _)] => {
-            let Part::ToolCall(call) = &entries[*at].message.parts[*part] else { return None };
+        [(at, call)] => {
             let (id, name) = (&call.id, &call.name);
             Some(format!("m{at}: the call {id} of {name} was never answered; it is now, as aborted"))
         }
         calls => {
-            let n = calls.len();
+            let (n, at): (usize, Vec<usize>) = (calls.len(), calls.iter().map(|(at, _)| *at).collect());
             Some(format!("{n} calls were never answered; they are now, as aborted{}", losses::shown(&at)))
         }
     }

@@ -176,13 +176,18 @@ impl<'a> DocumentSession<'a> {
     pub fn compact(&self, within: &Within) -> Result<CompactedDocument, DocumentError> {
         let budget = within.budget;
         let mut narrowed = within.clone();
-        let mut tokens = self.state.tokens();
+        // What the format writes beside the messages.
+        let (mut tokens, mut beside) = (self.state.tokens(), Tokens::ZERO);
         for _ in 0..ATTEMPTS {
-            let done = self.written(self.plan(&narrowed)?.finish_by_rule()?)?;
+            let job = self.plan(&narrowed).map_err(|error| error.beside(beside, budget))?;
+            let finished = job.finish_by_rule()?;
+            let planned = finished.outcome().tokens_after;
+            let done = self.written(finished)?;
             tokens = done.tokens_after;
             if tokens <= budget {
                 return self.validated(done);
             }
+            beside = (tokens - planned) + Tokens(1);
             narrowed.budget = narrowed.budget - (tokens - budget) - Tokens(1);
         }
         Err(DocumentError::DoesNotFit { budget, tokens })

@@ -9,16 +9,17 @@ use super::{SettingsArgs, StoreArgs};
 /// Which model to talk to, where, and with how much room.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ChatArgs {
-    /// The endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY
+    /// The endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY [default: that of the conversation
+    /// that goes on]
     #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
     pub(crate) base_url: Option<String>,
-    /// The protocol of the endpoint
-    #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
-    pub(crate) protocol: String,
-    /// The model to talk to
+    /// The protocol of the endpoint: openai or anthropic [default: that of the conversation that goes on, or openai]
+    #[arg(long, value_name = "P", value_parser = ["openai", "anthropic"])]
+    pub(crate) protocol: Option<String>,
+    /// The model to talk to [default: that of the conversation that goes on]
     #[arg(long, value_name = "M", env = "LONGHAUL_MODEL")]
-    pub(crate) model: String,
-    /// The model's context window in tokens [default: the model's]
+    pub(crate) model: Option<String>,
+    /// The model's context window in tokens [default: that of the conversation that goes on with the same model, or the model's]
     #[arg(long, value_name = "N", value_parser = super::number::tokens)]
     pub(crate) window: Option<u64>,
     /// The longest answer, in tokens [default: the model's, at most a quarter of the window]
@@ -39,6 +40,10 @@ pub(crate) struct ChatArgs {
     /// Let the model read, search and edit files and run commands in the working directory, each asked for first
     #[arg(long)]
     pub(crate) tools: bool,
+    /// With --tools and no terminal on stdin: take its next line as the answer (y, n, a) where a use of a tool is asked for,
+    /// which is refused otherwise
+    #[arg(long, requires = "tools")]
+    pub(crate) piped_answers: bool,
     /// How summaries are made: rules, llm or hybrid [default: rules]
     #[arg(long, value_name = "MODE", value_parser = ["rules", "llm", "hybrid"])]
     pub(crate) mode: Option<String>,

@@ -23,7 +23,10 @@ use crate::{paint::plain, say};
 pub(crate) enum Console {
     Editor(Box<Editors>),
     /// Not a terminal: a script, a test. Or one that moves no cursor.
-    Plain,
+    Plain {
+        /// A line that was read for an answer and is none: the next message begins with it.
+        unread: Option<String>,
+    },
 }
 
 /// Messages and answers are read by editors of their own: what was typed ahead waits in the one for messages, and must not
@@ -52,6 +55,8 @@ pub(crate) enum Consent {
     Always,
     /// Not before it was edited.
     Edit,
+    /// Ctrl-C: neither, and what it was asked for ends here.
+    Stop,
 }
 
 /// Completes commands, and takes a line that ends in a backslash for unfinished.
@@ -65,7 +70,7 @@ impl Console {
         let moves_cursor = !env::var("TERM").is_ok_and(|name| UNMOVED.contains(&name.as_str()));
         if !is_terminal || !moves_cursor {
             interrupts.listen(false)?;
-            return Ok(Console::Plain);
+            return Ok(Console::Plain { unread: None });
         }
         let config = Config::builder().completion_type(CompletionType::List).auto_add_history(false).build();
         // The later one is told when the terminal changes its size.
@@ -96,11 +101,11 @@ impl Console {
                 }
                 Err(error) => ended(error)?,
             },
-            Console::Plain => {
+            Console::Plain { unread } => {
                 if io::stdin().is_terminal() {
                     say::err(prompt);
                 }
-                plain_message()?
+                plain_message(unread)?
             }
         };
         Ok(match input {
@@ -118,7 +123,13 @@ impl Console {
         self.consent(question, may_always.then_some(Consent::Always))
     }
 
-    /// Asks a question that is answered with a letter: yes, no or `third`. No answer is a no.
+    /// Returns whether somebody sees a question before it is answered.
+    pub(crate) fn is_seen(&self) -> bool {
+        matches!(self, Console::Editor(_)) || io::stdin().is_terminal()
+    }
+
+    /// Asks a question that is answered with a letter: yes, no or `third`. No answer is a no. A script may answer ahead: its
+    /// next line is taken where it is an answer, and is the next message where it is none.
     pub(crate) fn consent(&mut self, question: &str, third: Option<Consent>) -> Result<Consent> {
         let choices = match third {
             Some(Consent::Always) => "[y]es, [n]o, [a]lways",
@@ -126,29 +137,33 @@ impl Console {
             _ => "[y]es, [n]o",
         };
         let prompt = format!("{} {choices}: ", plain(question));
-        let answer = match self {
+        let answer = |line: &str| match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => Some(Consent::Yes),
+            "n" | "no" => Some(Consent::No),
+            "a" | "always" => third.filter(|third| *third == Consent::Always),
+            "e" | "edit" => third.filter(|third| *third == Consent::Edit),
+            _ => None,
+        };
+        let given = match self {
             Console::Editor(editors) => {
                 forget_what_was_typed();
                 match editors.answers.readline(&prompt) {
-                    Ok(line) => Input::Line(line),
-                    Err(error) => ended(error)?,
+                    Ok(line) => answer(&line),
+                    Err(ReadlineError::Interrupted) => Some(Consent::Stop),
+                    Err(error) => ended(error).map(|_| None)?,
                 }
             }
-            Console::Plain => {
+            Console::Plain { unread } => {
                 forget_what_was_typed();
                 say::err(&prompt);
-                let answer = plain_line()?;
+                let line = plain_line(unread)?;
                 say::err("\n");
-                answer.map_or(Input::End, Input::Line)
+                let given = line.as_deref().and_then(answer);
+                *unread = line.filter(|_| given.is_none() && !io::stdin().is_terminal());
+                given
             }
         };
-        let Input::Line(answer) = answer else { return Ok(Consent::No) };
-        Ok(match answer.trim().to_lowercase().as_str() {
-            "y" | "yes" => Consent::Yes,
-            "a" | "always" if third == Some(Consent::Always) => Consent::Always,
-            "e" | "edit" if third == Some(Consent::Edit) => Consent::Edit,
-            _ => Consent::No,
-        })
+        Ok(given.unwrap_or(Consent::No))
     }
 }
 
@@ -177,10 +192,10 @@ fn ended(error: ReadlineError) -> Result<Input> {
     }
 }
 
-fn plain_message() -> Result<Input> {
+fn plain_message(unread: &mut Option<String>) -> Result<Input> {
     let mut text = String::new();
     loop {
-        let Some(line) = plain_line()? else {
+        let Some(line) = plain_line(unread)? else {
             return Ok(if text.is_empty() { Input::End } else { Input::Line(text) });
         };
         text.push_str(&line);
@@ -191,8 +206,11 @@ fn plain_message() -> Result<Input> {
     }
 }
 
-/// Returns the next line without its end; `None` at the end of the input.
-fn plain_line() -> Result<Option<String>> {
+/// Returns the next line without its end, the `unread` one first; `None` at the end of the input.
+fn plain_line(unread: &mut Option<String>) -> Result<Option<String>> {
+    if let Some(line) = unread.take() {
+        return Ok(Some(line));
+    }
     let mut bytes = Vec::new();
     let count = io::stdin().lock().read_until(b'\n', &mut bytes).context("stdin cannot be read")?;
     let line = String::from_utf8_lossy(&bytes);

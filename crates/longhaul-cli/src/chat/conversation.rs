@@ -22,10 +22,10 @@ use super::{
     interrupt::Interrupts,
     screen::{Screen, light},
     setup::{Known, Settings, known},
-    tools::Toolbox,
+    tools::{NOT_RUN, Toolbox},
+    with::With,
 };
 use crate::{
-    args::ChatArgs,
     paint::{counted, grouped},
     store::{Held, Store},
     summarizer::about_key,
@@ -39,8 +39,7 @@ pub(crate) struct Conversation {
     /// US dollars spent so far in this run, where prices are known.
     pub(crate) spent: f64,
     client: Chat,
-    model: String,
-    base_url: String,
+    with: With,
     temperature: Option<f64>,
     settings: Settings,
     tools: Option<Toolbox>,
@@ -49,7 +48,7 @@ pub(crate) struct Conversation {
     /// Who writes summaries, where it is a model.
     writer: Option<Arc<Ladder>>,
     background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
-    /// What is noted of the session that is held here.
+    /// What is noted of the session that is held here, where it could be.
     held_as: Option<(SessionId, Held)>,
 }
 
@@ -75,7 +74,8 @@ impl Conversation {
         manager: Session,
         client: Chat,
         known: Known,
-        args: &ChatArgs,
+        (with, held): (With, Option<Held>),
+        temperature: Option<f64>,
         settings: Settings,
         tools: Option<Toolbox>,
         store: Store,
@@ -83,22 +83,22 @@ impl Conversation {
         writer: Option<Arc<Ladder>>,
     ) -> Conversation {
         let definitions = tools.iter().flat_map(Toolbox::definitions).collect();
+        let held_as = held.map(|held| (manager.line().clone(), held));
         Conversation {
             manager,
             known,
             store,
             spent: 0.0,
             client,
-            model: args.model.clone(),
-            base_url: args.base_url.clone().unwrap_or_default(),
-            temperature: args.temperature,
+            with,
+            temperature,
             settings,
             tools,
             definitions,
             events,
             writer,
             background: None,
-            held_as: None,
+            held_as,
         }
     }
 
@@ -109,7 +109,7 @@ impl Conversation {
 
     /// Returns the model's name, as it was given.
     pub(crate) fn model(&self) -> &str {
-        &self.model
+        &self.with.model
     }
 
     /// Returns whether the last thing said waits for an answer.
@@ -177,7 +177,7 @@ impl Conversation {
             let mut stopped = false;
             for call in calls {
                 let result = match (&mut self.tools, stopped) {
-                    (_, true) => Toolbox::refused(&call, "not run: the user stopped the turn"),
+                    (_, true) => Toolbox::refused(&call, NOT_RUN),
                     (None, _) => Toolbox::refused(&call, "there are no tools in this conversation"),
                     (Some(tools), false) => {
                         tools.follow(self.manager.line());
@@ -215,7 +215,7 @@ impl Conversation {
             let view = prepared?;
             let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
-            let mut request = ChatRequest::new(&self.model, messages, self.window().reserved_output)
+            let mut request = ChatRequest::new(&self.with.model, messages, self.window().reserved_output)
                 .with_tools(self.definitions.clone())
                 .with_cache_marks(view.cache_marks());
             request.temperature = self.temperature;
@@ -278,14 +278,36 @@ impl Conversation {
             let error = anyhow::Error::new(error);
             screen.error(&format!("the conversation could not be written down: {error:#}"));
         } else {
-            let now = (self.manager.line().clone(), Held::here(&self.model, self.window(), self.overhead()));
-            if self.held_as.as_ref() != Some(&now) {
-                // Where it is not noted, the conversation is found by its name all the same.
-                let _ = now.1.keep(&self.store, &now.0).await;
-                self.held_as = Some(now);
-            }
+            self.note_holding().await;
         }
         self.show_events(screen);
+    }
+
+    /// Notes where and with whom the conversation is held, where that is not noted yet. Where it cannot be, the conversation is
+    /// found by its name all the same.
+    pub(crate) async fn note_holding(&mut self) {
+        let now = (self.manager.line().clone(), Held::here(&self.with, self.window(), self.overhead()));
+        if self.held_as.as_ref() != Some(&now) {
+            let is_kept = now.1.keep(&self.store, &now.0).await.unwrap_or_default();
+            self.held_as = is_kept.then_some(now);
+        }
+    }
+
+    /// Returns the command that goes on with the conversation. What of it is not noted is to be named.
+    pub(crate) fn goes_on(&self) -> String {
+        let held = self.held_as.as_ref().map(|(_, held)| held);
+        let mut command = format!("longhaul chat --session {}", self.manager.line());
+        if held.is_none() {
+            command.push_str(" --model ");
+            command.push_str(&self.with.model);
+        }
+        if held.is_none_or(|held| held.base_url.is_none()) {
+            command.push_str(" --base-url URL");
+        }
+        if self.tools.is_some() {
+            command.push_str(" --tools");
+        }
+        command
     }
 
     /// Shows what longhaul did, where the user should know.
@@ -307,8 +329,11 @@ impl Conversation {
     pub(crate) fn show_status(&self, screen: &mut Screen) {
         let state = self.manager.state();
         let said = counted(state.originals().len() as u64, "message");
-        let about =
-            format!("{said} said, {} in the window · {}", grouped(state.view().len() as u64), self.model);
+        let about = format!(
+            "{said} said, {} in the window · {}",
+            grouped(state.view().len() as u64),
+            self.with.model
+        );
         let colour = light(state.view().tokens(), &state.limits());
         screen.status(self.used(), self.window().window, colour, &about);
     }
@@ -328,10 +353,9 @@ impl Conversation {
             return;
         }
         self.manager.set_prices(known.model.prices);
-        self.manager.set_endpoint(name, &self.base_url);
-        name.clone_into(&mut self.model);
+        self.manager.set_endpoint(name, &self.with.base_url);
+        name.clone_into(&mut self.with.model);
         self.known = known;
-        self.held_as = None;
         self.show_events(screen);
         screen.note(&format!(
             "{name} answers from now on; a window of {} tokens",
@@ -374,9 +398,9 @@ impl Conversation {
         self.manager.state().context_window()
     }
 
-    /// Returns what the next request costs, the definitions of tools with it.
+    /// Returns what the next request is expected to cost, the definitions of tools with it.
     pub(crate) fn used(&self) -> Tokens {
-        self.manager.state().view().tokens() + self.overhead()
+        self.manager.state().likely_tokens() + self.overhead()
     }
 
     /// Returns how many tokens of each request are the definitions of tools.

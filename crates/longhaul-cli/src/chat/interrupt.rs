@@ -1,4 +1,5 @@
-//! Ctrl-C stops an answer or a command that runs, and not the program.
+//! Ctrl-C stops an answer or a command that runs, and not the program. Where the program is told to end, or its terminal is gone,
+//! a command that runs ends with it.
 
 use std::{
     pin::pin,
@@ -10,7 +11,9 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use tokio::sync::Notify;
+use tokio::{runtime::Runtime, sync::Notify};
+
+use super::tools;
 
 /// Who is told of Ctrl-C.
 #[derive(Clone, Debug, Default)]
@@ -66,12 +69,54 @@ impl Shared {
         // there is nothing to wind up. At an editor's prompt a signal is nobody's key.
         let ends = if is_busy { self.is_pressed.swap(true, Ordering::SeqCst) } else { !has_editor };
         if ends {
-            process::exit(INTERRUPTED);
+            end(INTERRUPTED);
         }
         if is_busy {
             self.pressed.notify_one();
         }
     }
+}
+
+/// Ends the program, and what it lets run.
+fn end(code: i32) -> ! {
+    tools::stop_commands();
+    process::exit(code)
+}
+
+/// Ends what the program lets run along with it where it is told to end, or its terminal is gone. Everything that was said is on disk
+/// already.
+///
+/// # Errors
+/// When the system does not let us listen.
+#[cfg(unix)]
+pub(crate) fn end_when_told(runtime: &Runtime) -> Result<()> {
+    use nix::libc::{SIGHUP, SIGTERM};
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let _inside = runtime.enter();
+    for number in [SIGHUP, SIGTERM].into_iter().filter(|number| !is_ignored(*number)) {
+        let mut told = signal(SignalKind::from_raw(number)).context("signals cannot be listened to")?;
+        runtime.spawn(async move {
+            if told.recv().await.is_some() {
+                end(128 + number);
+            }
+        });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn end_when_told(_: &Runtime) -> Result<()> {
+    Ok(())
+}
+
+/// Returns whether whoever started this program has it ignore a signal, as `nohup` does, as far as the system shows it (Linux).
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 impl Drop for Busy {

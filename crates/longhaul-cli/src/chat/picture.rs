@@ -1,9 +1,9 @@
 //! What `/context` and `/history` show.
 
 use longhaul::{
-    SessionState, Shown,
+    SessionState,
     config::SoftAction,
-    policy::{Action, Decision, Forecast, Reason, When},
+    policy::{Forecast, When},
     store::Original,
     transcript::{Span, SummaryRecord, Tokens},
 };
@@ -11,8 +11,8 @@ use longhaul::{
 use super::{conversation::Conversation, screen::light};
 use crate::{
     archive::{full, line},
-    commands::context::{Kind, grid, no_kinds, row, slot},
-    paint::{Colour, GREY, Painter, counted, grouped, plain},
+    commands::context::{foretold, grid, kinds_of, row},
+    paint::{GREY, Painter, counted, grouped, plain},
 };
 
 /// Returns the picture of what fills the window, and what becomes of it next.
@@ -30,7 +30,7 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
         grouped(state.view().len() as u64),
         counted(state.view().summaries().count() as u64, "summary"),
     );
-    let kinds = kinds(conversation);
+    let kinds = kinds_of(state, &*conversation.known.model.counter(), conversation.overhead());
     out.push_str(&grid(&kinds, window.window, window.reserved_output, painter));
     out.push('\n');
     for kind in &kinds {
@@ -56,39 +56,6 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
     out
 }
 
-/// Returns what the view costs by kind; a summary is a kind of its own.
-fn kinds(conversation: &Conversation) -> Vec<Kind> {
-    let counter = conversation.known.model.counter();
-    let mut kinds = no_kinds();
-    let mut summary = Kind { name: "summary", tokens: Tokens::ZERO, letter: 'z', colour: Colour(134) };
-    kinds[1].tokens = conversation.overhead();
-    for shown in conversation.manager.state().view().shown() {
-        let message = shown.message();
-        let whole = counter.count_message(message);
-        if let Shown::Summary { .. } = shown {
-            summary.tokens += whole;
-            continue;
-        }
-        let mut framing = whole;
-        for part in &message.parts {
-            let tokens = counter.count_part(part);
-            framing -= tokens;
-            kinds[slot(message, part)].tokens += tokens;
-        }
-        let first = message.parts.first().map_or(3, |part| slot(message, part));
-        kinds[first].tokens += framing;
-    }
-    kinds.insert(2, summary);
-    // What the provider reported is what the whole costs; the counts say how it is shared out.
-    let counted: Tokens = kinds.iter().map(|kind| kind.tokens).sum();
-    let known = conversation.used();
-    if counted > Tokens::ZERO {
-        kinds.iter_mut().for_each(|kind| kind.tokens = kind.tokens.scaled(known.ratio_of(counted)));
-    }
-    kinds.retain(|kind| kind.tokens > Tokens::ZERO);
-    kinds
-}
-
 /// Returns when the next compaction comes, what one would do now, and what it costs.
 fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, String)> {
     let state = conversation.manager.state();
@@ -98,25 +65,20 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
         SoftAction::Off => String::new(),
         _ => format!("soft {}, ", grouped(limits.soft.0)),
     };
-    let beside = match conversation.overhead() {
-        Tokens::ZERO => String::new(),
-        tools => {
-            format!(" (of what was said: the definitions of tools, {}, are beside it)", grouped(tools.0))
-        }
-    };
     let mut lines = vec![(
         "thresholds",
         format!(
-            "{soft}trigger {}, down to {}; the hard limit is {}{beside}",
+            "{soft}trigger {}, down to {}; the hard limit is {}",
             grouped(limits.trigger.0),
             grouped(limits.target.0),
             grouped(limits.ceiling.0)
         ),
     )];
+    lines.extend(judged(state, conversation.overhead()).map(|says| ("compared", says)));
     lines.push(("next", next(state, &outlook.forecast)));
     lines.extend(outlook.adjustments.iter().map(|adjustment| ("adjusted", adjustment.to_string())));
     lines.push(("now", outlook.decision.to_string()));
-    lines.push(("would save", would_save(state, conversation.has_writer(), now_ms)));
+    lines.push(("would save", would_save(conversation, now_ms)));
     let cost = match outlook.cost(&conversation.known.model.prices, 0.0) {
         None => "the prices of this model are not known".to_owned(),
         Some(cost) => {
@@ -143,6 +105,22 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
     lines
 }
 
+/// Says what the thresholds are compared with, where that is not what the picture shows: what was said, at the most that it may
+/// cost.
+fn judged(state: &SessionState, tools: Tokens) -> Option<String> {
+    let margin = state.tokens() - state.likely_tokens();
+    let with = match margin {
+        Tokens::ZERO => String::new(),
+        margin => format!(", with a margin of {} for what may be billed", grouped(margin.0)),
+    };
+    let without = match tools {
+        Tokens::ZERO => String::new(),
+        tools => format!(", without the definitions of tools, {}", grouped(tools.0)),
+    };
+    let is_shown = with.is_empty() && without.is_empty();
+    (!is_shown).then(|| format!("with {:#} tokens{with}{without}", state.tokens()))
+}
+
 /// Says what the policy will do next, and where tokens call for it, how many messages like the last ones that is.
 fn next(state: &SessionState, forecast: &Forecast) -> String {
     const LATELY: u64 = 12;
@@ -159,43 +137,28 @@ fn next(state: &SessionState, forecast: &Forecast) -> String {
     }
 }
 
-/// Makes the compaction by rule and throws it away: what it would save is known then, and nothing has changed. What a model will
-/// write is not known, but how long it may be.
-fn would_save(state: &SessionState, is_by_model: bool, now_ms: i64) -> String {
-    let m = state.measure(Some(now_ms));
-    let action = Action::Summarize { rebuild: m.next_depth >= state.config().max_summary_chain_depth };
-    // What is due now, or what `/summarize` would do.
-    let reason = match state.decide(Some(now_ms)) {
-        Decision::Act { reason, .. } => reason,
-        Decision::Hold(_) => Reason::Manual,
+/// Says what a compaction would save. What a model will write is not known, but how long it may be.
+fn would_save(conversation: &Conversation, now_ms: i64) -> String {
+    let (state, beside) = (conversation.manager.state(), conversation.overhead());
+    let foretold = match foretold(state, Some(now_ms)) {
+        Ok(foretold) => foretold,
+        Err(why) => return format!("nothing: {why}"),
     };
-    let made = state.plan(action, reason, None, Some(now_ms)).and_then(|job| {
-        let limit = job.request().limit;
-        Ok((limit, job.finish_by_rule()?))
-    });
-    match made {
-        Ok((limit, finished)) => match state.check(&finished) {
-            Ok(after) => {
-                let most = after + (limit - finished.record().tokens);
-                let (after, by, least, up_to) = match is_by_model {
-                    true => (most.min(m.tokens), " by a model", "at least ", "at most "),
-                    false => (after, "", "", ""),
-                };
-                let saved = match m.tokens - after {
-                    Tokens::ZERO => "nothing".to_owned(),
-                    saved => format!("{least}{saved:#} tokens"),
-                };
-                format!(
-                    "{saved}: {} would become one summary{by}, {} → {up_to}{} tokens",
-                    counted(finished.outcome().summarized as u64, "message"),
-                    grouped(m.tokens.0),
-                    grouped(after.0)
-                )
-            }
-            Err(error) => format!("nothing: {error}"),
-        },
-        Err(error) => format!("nothing: {error}"),
-    }
+    let before = state.likely_tokens();
+    let (after, by, least, up_to) = match conversation.has_writer() {
+        true => (foretold.most.min(before), " by a model", "at least ", "at most "),
+        false => (foretold.after, "", "", ""),
+    };
+    let saved = match before - after {
+        Tokens::ZERO => "nothing".to_owned(),
+        saved => format!("{least}{saved:#} tokens"),
+    };
+    format!(
+        "{saved}: {} would become one summary{by}, {} → {up_to}{} tokens",
+        counted(foretold.summarized as u64, "message"),
+        grouped((before + beside).0),
+        grouped((after + beside).0)
+    )
 }
 
 /// Returns the summaries in force and what was said since; with `all` every message, each under its summary.

@@ -6,7 +6,7 @@ use longhaul_client::Delta;
 use crate::{
     exit::without_secrets,
     flow::Flow,
-    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, line_width, plain, width},
+    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, line_width, plain},
     say,
 };
 
@@ -118,10 +118,12 @@ impl Screen {
     pub(crate) fn status(&mut self, used: Tokens, window: Tokens, colour: Colour, about: &str) {
         let share = used.ratio_of(window).min(1.0);
         let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
-        // A bar of half the length where the line would not fit otherwise.
-        let cells =
-            [20, 10].into_iter().find(|cells| cells + width(&numbers) + width(about) + 5 <= line_width());
-        let cells = cells.unwrap_or(5);
+        // As long as leaves room for the numbers of any conversation: a bar that changes its length cannot be read at a glance.
+        let cells = match line_width() {
+            130.. => 20,
+            100.. => 10,
+            _ => 5,
+        };
         let full = (share * cells as f64).round() as usize;
         let bar = format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full));
         self.end_answer();

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use super::{
     console::{Consent, Console, Input},
     conversation::{Conversation, Turn},
-    interrupt::Interrupts,
+    interrupt::{Interrupts, end_when_told},
     picture,
     screen::Screen,
     slash::{self, Slash, Typed},
@@ -47,6 +47,7 @@ pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitC
     let typed = typed.map(|entry| entry.message.texts().collect()).collect();
     let interrupts = Interrupts::default();
     let console = Console::open(typed, &interrupts)?;
+    end_when_told(runtime)?;
     let mut session =
         Session { conversation, screen: Screen::new(), console, interrupts, runtime, failed: false };
     session.greet();
@@ -109,8 +110,8 @@ impl Session<'_> {
                 () = conversation.close(screen) => {}
             }
         });
-        let name = self.conversation.manager.line().as_str().to_owned();
-        self.screen.note(&format!("kept as {name}: `longhaul chat --session {name}` goes on"));
+        let name = self.conversation.manager.line();
+        self.screen.note(&format!("kept as {name}: `{}` goes on", self.conversation.goes_on()));
         Ok(ExitCode::from(u8::from(self.failed)))
     }
 
@@ -158,6 +159,7 @@ impl Session<'_> {
             }
             Slash::Model { name: Some(name), window } => {
                 self.conversation.switch(&name, window, &mut self.screen);
+                self.runtime.block_on(self.conversation.note_holding());
                 self.conversation.show_status(&mut self.screen);
             }
             Slash::Save { path, overwrites } => self.save(path.as_deref(), overwrites)?,
@@ -285,7 +287,7 @@ fn reviewed(
         screen.words(&format!("{}\n\n", plain(text.trim_end())));
         doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
         match console.consent(question, Some(Consent::Edit))? {
-            Consent::No => return Ok(None),
+            Consent::No | Consent::Stop => return Ok(None),
             Consent::Edit => match review::edited(&text) {
                 Ok(edited) => (text, doubts) = (edited, Vec::new()),
                 Err(error) => screen.error(&format!("{error:#}")),

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use longhaul::{
     Config, Event, Session,
     summarize::LastRequest,
@@ -14,12 +14,12 @@ use longhaul::{
 };
 use longhaul_client::Chat;
 
-use super::{conversation::Conversation, screen::Screen, tools::Toolbox};
+use super::{conversation::Conversation, screen::Screen, tools::Toolbox, with::With};
 use crate::{
     archive::utc,
     args::{ChatArgs, SummarizerArgs},
     clock, counter, settings,
-    store::{self, Store},
+    store::{self, Held, Store},
     summarizer,
 };
 
@@ -54,12 +54,12 @@ pub(crate) struct Settings {
 const LOOKUP: &str = "the tool recall finds messages by their words";
 
 impl Settings {
-    fn load(args: &ChatArgs) -> Result<Settings> {
+    fn load(args: &ChatArgs, with: &With) -> Result<Settings> {
         let config = settings::load(&args.settings)?.config;
-        let mode = summarizer::mode(args.mode.as_deref(), &config.for_model(&args.protocol, &args.model))?;
+        let mode = summarizer::mode(args.mode.as_deref(), &config.for_model(&with.protocol, &with.model))?;
         Ok(Settings {
             config,
-            protocol: args.protocol.clone(),
+            protocol: with.protocol.clone(),
             max_output: args.max_output.map(Tokens),
             has_tools: args.tools,
             mode,
@@ -79,23 +79,29 @@ impl Settings {
 
 /// Returns the conversation that the flags ask for: a new one, or one that goes on.
 pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
-    if args.base_url.is_none() {
-        bail!(
-            "a conversation needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
-        );
+    // Where that cannot be, no store is made.
+    if args.session.is_none() {
+        With::of(args, None)?;
     }
-    let settings = Settings::load(args)?;
-    let config = settings.for_model(&args.model);
-    let summarizer = summarizer_args(args, &config);
-    let known = known(&args.model, args.window, &config);
+    let store = store::open(&args.store)?;
+    let session = session(args, &store).await?;
+    let held = Held::of(&store, &session).await?;
+    let with = With::of(args, held.as_ref())
+        .with_context(|| format!("it is not noted of {session} with whom it was held"))?;
+    let settings = Settings::load(args, &with)?;
+    let config = settings.for_model(&with.model);
+    let summarizer = summarizer_args(args, &with, &config);
+    let mut known = known(&with.model, with.window, &config);
+    if let (Some(reserved), None) = (with.reserved, config.reserved_output_tokens) {
+        known.window = ContextWindow::new(known.window.window, reserved);
+    }
     let counter: Arc<dyn TokenCounter> = match &args.tokenizer {
         Some(_) => counter::choose(&counter_args(args))?.counter,
         None => known.model.counter(),
     };
 
-    let store = store::open(&args.store)?;
-    let session = session(args, &store).await?;
-    let tools = args.tools.then(|| Toolbox::here(store.clone(), session.clone())).transpose()?;
+    let tools =
+        args.tools.then(|| Toolbox::here(store.clone(), session.clone(), args.piped_answers)).transpose()?;
     let definitions: Vec<String> =
         tools.iter().flat_map(Toolbox::definitions).map(|tool| tool.json()).collect();
     let overhead = count_tools(&*counter, definitions.iter().map(String::as_str));
@@ -108,7 +114,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         .prices(known.model.prices)
         .store(store.clone())
         .fixed_overhead(overhead)
-        .endpoint(&args.model, args.base_url.as_deref().unwrap_or_default())
+        .endpoint(&with.model, &with.base_url)
         .observer(move |event: &Event| {
             if let Ok(mut events) = seen.lock() {
                 events.push(event.clone());
@@ -117,7 +123,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let mut writer = None;
     let last_request = LastRequest::default();
     if config.mode != SummaryMode::Rules {
-        let is_own = summarizer.summarizer_model == [args.model.as_str()];
+        let is_own = summarizer.summarizer_model == [with.model.as_str()];
         let own = is_own.then(|| last_request.clone());
         let ladder = summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()), own)?;
         let ladder = Arc::new(ladder);
@@ -137,12 +143,23 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let mut endpoint = summarizer::endpoint(&summarizer)?;
     endpoint = endpoint.with_timeouts(CONNECT_TIMEOUT, Duration::from_secs(args.timeout));
     endpoint.max_body_bytes = MAX_ANSWER_BYTES;
-    let client = match args.protocol.as_str() {
+    let client = match with.protocol.as_str() {
         "anthropic" => Chat::anthropic(endpoint)?,
         _ => Chat::openai(endpoint)?,
     }
     .with_last_request(last_request);
-    Ok(Conversation::new(manager, client, known, args, settings, tools, store, events, writer))
+    Ok(Conversation::new(
+        manager,
+        client,
+        known,
+        (with, held),
+        args.temperature,
+        settings,
+        tools,
+        store,
+        events,
+        writer,
+    ))
 }
 
 /// Returns what is known of the model called `name`; the flags win over the table.
@@ -172,15 +189,15 @@ fn counter_args(args: &ChatArgs) -> crate::args::CounterArgs {
 
 /// The endpoint of the conversation writes its summaries too: the models of the flags, of the settings, or the one that is
 /// talked to, whose window is known.
-fn summarizer_args(args: &ChatArgs, config: &Config) -> SummarizerArgs {
+fn summarizer_args(args: &ChatArgs, with: &With, config: &Config) -> SummarizerArgs {
     let named = [&args.summarizer_model, &config.summarizer_model_preference];
-    let own = vec![args.model.clone()];
+    let own = vec![with.model.clone()];
     let summarizer_model = named.into_iter().find(|names| !names.is_empty()).unwrap_or(&own).clone();
     SummarizerArgs {
-        base_url: args.base_url.clone(),
-        summarizer_window: args.summarizer_window.or(args.window.filter(|_| summarizer_model == own)),
+        base_url: Some(with.base_url.clone()),
+        summarizer_window: args.summarizer_window.or(with.window.filter(|_| summarizer_model == own)),
         summarizer_model,
-        protocol: args.protocol.clone(),
+        protocol: with.protocol.clone(),
         summarizer_timeout: None,
         abort_on_failure: false,
     }

@@ -15,6 +15,7 @@ use longhaul_client::ToolDefinition;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+pub(crate) use self::shell::stop_all as stop_commands;
 use self::{
     place::{Place, has_dot},
     shell::Printed,
@@ -39,6 +40,8 @@ pub(crate) struct Toolbox {
     session: SessionId,
     /// What need not be asked for again: a tool's name, or a whole command line.
     always: BTreeSet<String>,
+    /// Questions that nobody sees are answered by the next line of stdin.
+    answers_are_piped: bool,
 }
 
 /// What a tool came to: what it says, or why it could not.
@@ -95,6 +98,9 @@ fn a_minute() -> u64 {
     60
 }
 
+/// What the model is told of calls of a turn that was stopped.
+pub(crate) const NOT_RUN: &str = "not run: the user stopped the turn";
+
 /// The most characters that a tool says; the middle of a longer output is left out.
 const MAX_SAID: usize = 16_000;
 
@@ -109,9 +115,15 @@ const COLUMNS: usize = 160;
 
 impl Toolbox {
     /// Returns the tools for the working directory.
-    pub(crate) fn here(store: Store, session: SessionId) -> Result<Toolbox> {
+    pub(crate) fn here(store: Store, session: SessionId, answers_are_piped: bool) -> Result<Toolbox> {
         let folder = std::env::current_dir().context("there is no working directory")?;
-        Ok(Toolbox { place: Place::new(&folder)?, store, session, always: BTreeSet::new() })
+        Ok(Toolbox {
+            place: Place::new(&folder)?,
+            store,
+            session,
+            always: BTreeSet::new(),
+            answers_are_piped,
+        })
     }
 
     /// Looks things up in the conversation that the store keeps as `line` from now on.
@@ -208,10 +220,18 @@ impl Toolbox {
         let is_command = matches!(asked, Use::RunCommand { .. });
         let key = asked.key(&self.place);
         if key.as_ref().is_none_or(|key| !self.always.contains(key)) {
+            if !self.answers_are_piped && !console.is_seen() {
+                screen.warn(&format!(
+                    "{}: refused, nobody is there to be asked (--piped-answers takes answers from stdin)",
+                    asked.title()
+                ));
+                return Ok((Toolbox::refused(call, "refused: nobody is there to be asked"), false));
+            }
             let (shown, question) = asked.question();
             match console.consent_to(&shown, &question, key.is_some())? {
                 Consent::Yes => {}
                 Consent::Always => self.always.extend(key),
+                Consent::Stop => return Ok((Toolbox::refused(call, NOT_RUN), true)),
                 Consent::No | Consent::Edit => {
                     return Ok((Toolbox::refused(call, "the user refused this"), false));
                 }

@@ -1,21 +1,23 @@
 //! `longhaul context`: what fills the window.
 
+mod of_state;
 mod stored;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use longhaul::{
-    Breakdown, Config, DocumentSession, Within,
+    Breakdown, Config, DocumentSession, Shown, Within,
     config::Adjustment,
     keep_reasoning,
     policy::{self, Measurement, PolicyState, Upcoming, When},
     tokens::count_tools,
-    transcript::{Entry, Message, Part, Role, Tokens},
-    wire::{self, Document},
+    transcript::{Entry, Message, Part, Role, Tokens, Transcript},
+    wire::{self, Document, Format},
 };
 use serde::Serialize;
 
+pub(crate) use self::of_state::{foretold, kinds_of};
 use self::stored::Stored;
 use crate::{
     args::ContextArgs,
@@ -92,7 +94,7 @@ struct Forecast {
 
 pub(crate) fn run(mut args: ContextArgs) -> Result<ExitCode> {
     let view = match stored::meant(&args)? {
-        Some(stored) => seen_stored(&mut args, stored)?,
+        Some(stored) => seen_stored(&stored),
         None => {
             found::settle(&mut args.file)?;
             seen(&args)?
@@ -118,34 +120,60 @@ fn seen(args: &ContextArgs) -> Result<View> {
     let document = input::document(&args.file, args.from.from.0)?;
     input::warn_of_problems(&args.file, &document, false)?;
     let about = About::of(&args.file, &document);
-    seen_as(args, &document, &about, &counter::choose(&args.counter)?, None)
-}
-
-/// Returns what fills the window of a conversation that the store has.
-fn seen_stored(args: &mut ContextArgs, stored: Stored) -> Result<View> {
-    args.file = stored.session.as_str().into();
-    let mut view = seen_as(args, &stored.document, &stored.about, &stored.counter, stored.reserved_output)?;
-    for large in &mut view.largest {
-        let name = large.message.strip_prefix('m').and_then(|at| stored.names.get(at.parse::<usize>().ok()?));
-        large.message = name.cloned().unwrap_or_default();
-    }
-    Ok(view)
-}
-
-fn seen_as(
-    args: &ContextArgs,
-    document: &Document,
-    about: &About,
-    counter: &Named,
-    reserved_output: Option<Tokens>,
-) -> Result<View> {
+    let counter = counter::choose(&args.counter)?;
     let layered = settings::load(&args.settings)?;
     let keeps_recent = layered.choose_recent();
     let model = args.counter.model.as_ref().or(about.model.as_ref().filter(|_| document.model().is_none()));
-    let mut config = settings::for_history(&layered.config, document, model.map(String::as_str));
-    config.reserved_output_tokens = config.reserved_output_tokens.or(reserved_output);
-    let room = Room::new(args.window, about.window, &config, counter, document);
-    Ok(view(args, (config, keeps_recent), counter, document, &room, about.billed))
+    let config = settings::for_history(&layered.config, &document, model.map(String::as_str));
+    let room = Room::new(args.window, about.window, &config, &counter, &document);
+    Ok(view(args, (config, keeps_recent), &counter, &document, &room, about.billed))
+}
+
+/// Returns what fills the window of a conversation that the store has: the numbers that `/context` shows in it.
+fn seen_stored(stored: &Stored) -> View {
+    let (state, tools) = (stored.opened.state(), stored.tools);
+    let (outlook, limits, window) = (state.outlook(None), state.limits(), state.context_window());
+    let view = state.view();
+    let shown: Vec<&Shown> = view.shown().collect();
+    let entries: Transcript = shown.iter().map(|shown| shown.message().clone()).collect();
+    let breakdown = Breakdown::of(entries.entries(), &*stored.counter.counter);
+    let tokens = state.likely_tokens() + tools;
+    let foretold = || foretold(state, None).ok().map(|foretold| foretold.after + tools);
+    let name = |at: u64| match usize::try_from(at).ok().and_then(|at| shown.get(at)) {
+        Some(Shown::Message { id, .. }) => id.to_string(),
+        Some(Shown::Summary { .. }) => "summary".to_owned(),
+        _ => "block".to_owned(),
+    };
+    let largest = breakdown.largest(entries.entries(), 8).into_iter();
+    View {
+        version: 1,
+        file: stored.session.to_string(),
+        format: Format::Longhaul.name(),
+        encoding: stored.counter.name.clone(),
+        messages: breakdown.messages,
+        compacted_away: 0,
+        window: window.window,
+        reserved_output: window.reserved_output,
+        budget: state.budget(),
+        tokens,
+        counted: breakdown.total + tools,
+        billed: state.is_billed().then_some(tokens),
+        ratio: tokens.ratio_of(state.budget()),
+        kinds: kinds_of(state, &*stored.counter.counter, tools),
+        largest: largest
+            .map(|large| Large { message: name(large.id.ordinal), tokens: large.tokens, what: large.what })
+            .collect(),
+        compaction: Forecast {
+            trigger: limits.trigger,
+            to_go: limits.trigger - state.tokens(),
+            target: limits.target,
+            due: outlook.forecast.due(),
+            acts_now: outlook.forecast.acts_now,
+            upcoming: outlook.forecast.upcoming,
+            adjusted: outlook.adjustments,
+            after: if state.tokens() > limits.target { foretold() } else { None },
+        },
+    }
 }
 
 fn view(
@@ -296,7 +324,7 @@ fn picture(view: &View) -> String {
 /// Returns what is looked at, and how full its window is.
 fn heading(view: &View, painter: Painter) -> String {
     let share = 100.0 * view.tokens.ratio_of(view.window);
-    let how = if view.tokens > view.counted { ", as billed" } else { "" };
+    let how = if view.billed == Some(view.tokens) { ", as billed" } else { "" };
     let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
     let room = paint::line_width().saturating_sub(paint::width(&used) + 2);
     format!(

@@ -1,6 +1,6 @@
 //! `longhaul sessions`: what agents keep on this machine, and what is recorded.
 
-use std::process::ExitCode;
+use std::{iter, process::ExitCode};
 
 use anyhow::Result;
 use longhaul::{
@@ -63,9 +63,10 @@ fn recorded(args: &StoreArgs, found: &[Found], json: bool, most: usize) -> Resul
     let archive = Archive::existing(args)?;
     let sessions = archive.wait(archive.store.sessions())?;
     let mut out = String::new();
-    for info in sessions.iter().take(most) {
+    let asked: Vec<Vec<String>> =
+        sessions.iter().take(most).map(|info| asked(&archive, info, found)).collect();
+    for (info, title) in sessions.iter().zip(titles(&asked)) {
         let state = &info.state;
-        let title = title(&archive, info, found)?;
         if json {
             let value = serde_json::json!({
                 "version": 1,
@@ -104,20 +105,37 @@ fn recorded(args: &StoreArgs, found: &[Found], json: bool, most: usize) -> Resul
     Ok(out)
 }
 
-/// Returns what was asked first in a session that is recorded: where its file is on this machine, by that, which has what was
-/// said before its agent compacted it.
-fn title(archive: &Archive, info: &SessionInfo, found: &[Found]) -> Result<Option<String>> {
+/// Returns what was asked first in a session that is recorded, and what then: where its file is on this machine, by that, which has
+/// what was said before its agent compacted it.
+fn asked(archive: &Archive, info: &SessionInfo, found: &[Found]) -> Vec<String> {
     let file = found.iter().find(|found| found.id() == info.session.as_str());
-    if let Some(title) = file.and_then(|found| About::quick(found).title) {
-        return Ok(Some(title));
-    }
+    let title = file.and_then(|found| About::quick(found).title);
     /// The first request stands among so many messages.
     const FIRST: u64 = 12;
     let span = Span { start: 0, end: info.state.messages.min(FIRST) };
     // Of many that are looked at few are shown, and a title proves nothing.
     let first = archive.wait(archive.store.as_journaled(&info.session, span)).unwrap_or_default();
     let said: Transcript = first.into_iter().filter_map(|original| original.message).collect();
-    Ok(found::title_in(said.entries()))
+    let asked = found::asked_in(said.entries());
+    match title {
+        Some(title) => iter::once(title).chain(asked).collect(),
+        None => asked,
+    }
+}
+
+/// Returns a title for each of these sessions: what was asked first in it, and where others began alike, what was asked in none of
+/// them, as far as there is such a thing.
+fn titles(asked: &[Vec<String>]) -> Vec<Option<String>> {
+    let alike = |one: &Vec<String>| asked.iter().filter(|other| other.first() == one.first()).count() > 1;
+    let is_own = |one: &Vec<String>, line: &String| {
+        asked.iter().filter(|other| other.first() == one.first() && other.contains(line)).count() == 1
+    };
+    let title = |one: &Vec<String>| {
+        let first = one.first()?;
+        let own = one.iter().skip(1).find(|line| is_own(one, line)).filter(|_| alike(one));
+        Some(own.map_or_else(|| first.clone(), |own| format!("{first} · {own}")))
+    };
+    asked.iter().map(title).collect()
 }
 
 /// Returns a row of the table that ends in the session's id and its other names, whole so that they can be copied: below it where

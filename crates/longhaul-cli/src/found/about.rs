@@ -51,11 +51,6 @@ impl About {
         About::read_with_window(&found.path, found.agent.format).unwrap_or_default()
     }
 
-    /// Returns what is known of a conversation that no file holds.
-    pub(crate) fn of_chat(model: Option<String>, window: Option<Tokens>, billed: Tokens) -> About {
-        About { model, window, billed: Some(billed), ..About::default() }
-    }
-
     /// Returns what the file at `path`, read as `document`, says of itself, where it is a session of an agent's that says such
     /// things.
     pub(crate) fn of(path: &Path, document: &Document) -> About {
@@ -277,14 +272,26 @@ pub(super) fn title_of(document: &Document) -> Option<String> {
 }
 
 /// Returns what was asked first among the first messages of a session, in a line.
-pub(crate) fn title_in(entries: &[Entry]) -> Option<String> {
+fn title_in(entries: &[Entry]) -> Option<String> {
     // What a session begins with is a summary, where that was compacted into it.
     let mut first = entries.iter().take(3).filter(|entry| entry.message.role == Role::User);
-    let told = first.next().and_then(|entry| told_by_summary(entry.message.texts().next()?));
-    match told {
+    let first = first.next().and_then(|entry| entry.message.texts().next());
+    match first.and_then(told_by_summary) {
         Some(asked) => first_line(&asked),
-        None => rules::task(entries).and_then(|(_, text)| first_line(text)),
+        None => rules::task(entries)
+            .and_then(|(_, text)| first_line(text))
+            .or_else(|| first_line(told_by_agents_summary(first?)?)),
     }
+}
+
+/// Returns what persons asked among the first messages of a session, each in a line: the title first.
+pub(crate) fn asked_in(entries: &[Entry]) -> Vec<String> {
+    let mut asked: Vec<String> = title_in(entries).into_iter().collect();
+    for entry in entries.iter().filter(|entry| entry.message.is_user_text()) {
+        let one = entry.message.texts().next().and_then(first_line);
+        asked.extend(one.filter(|one| !asked.contains(one)));
+    }
+    asked
 }
 
 /// Returns what was asked first, as a summary of ours tells it.
@@ -292,6 +299,13 @@ fn told_by_summary(summary: &str) -> Option<String> {
     let (_, asked) = summary.split_once("\n## Asked before\nm")?;
     let (handle, asked) = asked.lines().next()?.split_once(' ')?;
     handle.bytes().all(|byte| byte.is_ascii_digit()).then(|| asked.to_owned())
+}
+
+/// Returns what was asked first, as a summary of an agent's tells it: what stands under a heading that is about the request.
+fn told_by_agents_summary(summary: &str) -> Option<&str> {
+    let mut lines = summary.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.find(|line| line.ends_with(':') && line.contains("Request"))?;
+    Some(lines.next()?.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 
 /// Returns the first line of `text`, with the next where it only leads that in.
@@ -328,6 +342,19 @@ mod tests {
         );
         let title = about(Format::ClaudeCode, &(line + "\n")).title.unwrap();
         assert_eq!(title, "Use [REDACTED:github-pat:1] here");
+    }
+
+    #[test]
+    fn what_goes_on_from_an_agents_summary_is_told_by_its_request() {
+        let summary = "This session is being continued from a previous conversation that ran out of context. The \
+                       conversation is summarized below:\nSummary:\n1. Primary Request and Intent:\n   - Number the folders \
+                       from one.\n\n2. Key Technical Concepts:\n   - folders\n";
+        let line = serde_json::json!({
+            "type": "user", "cwd": "/w", "sessionId": "s", "uuid": "a", "parentUuid": null, "isCompactSummary": true,
+            "message": {"role": "user", "content": summary},
+        });
+        let told = about(Format::ClaudeCode, &format!("{line}\n"));
+        assert_eq!(told.title.as_deref(), Some("Number the folders from one."));
     }
 
     #[test]

@@ -86,39 +86,42 @@ fn line(text: &str, at: usize, places: &[WordPlace], columns: usize, marks: Mark
     }
     let mut rest = start;
     // Before the first word stands none.
-    let (mut is_begun, mut is_blank) = (false, false);
+    let (mut is_begun, mut is_blank, mut in_mark) = (false, false, false);
     while let Some(c) = text[rest..].chars().next() {
-        let marked = places.binary_search_by_key(&rest, |place| place.at).ok();
-        let length = marked.map_or(c.len_utf8(), |first| {
-            // Of a script without spaces each character is a word: what stands together is marked as one.
-            let follows = |end: usize, place: &WordPlace| (place.at == end).then_some(end + place.length);
-            let end = |end: &mut usize, place: &WordPlace| {
-                *end = follows(*end, place)?;
-                Some(*end)
-            };
-            places[first..].iter().scan(rest, end).last().unwrap_or(rest) - rest
-        });
-        let piece = rest..rest + length;
-        rest += length;
+        let place = places.binary_search_by_key(&rest, |place| place.at).ok().map(|at| &places[at]);
+        // A word for which no line has room is shown as far as it goes.
+        let place = place.filter(|place| width(&plain_piece(text, rest..rest + place.length)) + 2 < columns);
+        let piece = rest..rest + place.map_or(c.len_utf8(), |place| place.length);
+        rest = piece.end;
         if c.is_whitespace() {
             is_blank = is_begun;
             continue;
         }
         let gap = usize::from(is_blank);
         let wide = plain_piece(text, piece);
-        if taken + gap + width(&wide) + 1 > columns {
+        let is_full = taken + gap + width(&wide) + 1 > columns;
+        // Of a script without spaces each character is a word: what stands together is marked as one.
+        if in_mark && (is_full || gap > 0 || place.is_none()) {
+            out.push_str(marks.1);
+            in_mark = false;
+        }
+        if is_full {
             out.push('…');
             break;
         }
         if gap > 0 {
             out.push(' ');
         }
+        if place.is_some() && !in_mark {
+            out.push_str(marks.0);
+            in_mark = true;
+        }
         (is_begun, is_blank) = (true, false);
         taken += gap + width(&wide);
-        match marked {
-            Some(_) => out.extend([marks.0, &wide, marks.1]),
-            None => out.push_str(&wide),
-        }
+        out.push_str(&wide);
+    }
+    if in_mark {
+        out.push_str(marks.1);
     }
     out
 }
@@ -159,6 +162,13 @@ mod tests {
         let text = format!("{}重启 Redis 服务器后再试", "任务要用机器。".repeat(40));
         let lines = shown(&text, "Redis 服务器");
         assert!(lines[0].contains("«Redis» «服务器»后再试"), "{lines:?}");
+        // What is wider than a line is shown as far as it goes.
+        let sought = "请先读文件再改服务器后再试任务要用机器".repeat(2);
+        let lines = shown(&format!("说：{sought}。"), &sought);
+        assert!(lines[0].contains("«请先读文件再改") && lines[0].ends_with("»…"), "{lines:?}");
+        assert!(width(&lines[0]) <= 40 + 2, "{lines:?}");
+        let lines = shown(&format!("see {}", "x".repeat(90)), &"x".repeat(90));
+        assert!(lines[0].starts_with("see xxx") && width(&lines[0]) <= 40, "{lines:?}");
         let lines = shown(&"请先读 ".repeat(40), "文件");
         assert!(lines[0].ends_with('…') && width(&lines[0]) <= 40, "{lines:?}");
     }

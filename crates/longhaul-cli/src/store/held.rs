@@ -15,6 +15,7 @@ use longhaul::{
 use serde::{Deserialize, Serialize};
 
 use super::Store;
+use crate::chat::With;
 
 /// What is known of a conversation beside what was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,23 +29,37 @@ pub(crate) struct Held {
     /// What the definitions of tools cost in every request.
     #[serde(default)]
     pub(crate) tools: Tokens,
+    /// Where the model answers; not where the address holds a secret.
+    #[serde(default)]
+    pub(crate) base_url: Option<String>,
+    /// How it is spoken to.
+    #[serde(default)]
+    pub(crate) protocol: Option<String>,
 }
 
 impl Held {
     /// Returns what is to be noted of a conversation in the folder that one is in.
-    pub(crate) fn here(model: &str, window: ContextWindow, tools: Tokens) -> Held {
-        let folder = env::current_dir().unwrap_or_default();
+    pub(crate) fn here(with: &With, window: ContextWindow, tools: Tokens) -> Held {
         let ContextWindow { window, reserved_output } = window;
-        Held { folder, model: model.to_owned(), window, reserved_output: Some(reserved_output), tools }
+        Held {
+            folder: env::current_dir().unwrap_or_default(),
+            model: with.model.clone(),
+            window,
+            reserved_output: Some(reserved_output),
+            tools,
+            base_url: Some(with.base_url.clone()).filter(|url| Redactor::builtin().find(url).is_empty()),
+            protocol: Some(with.protocol.clone()),
+        }
     }
 
-    /// Notes it of `session`. The name of a folder that holds a secret is not kept.
-    pub(crate) async fn keep(&self, store: &Store, session: &SessionId) -> Result<()> {
+    /// Notes it of `session`, and returns whether it did: the name of a folder that holds a secret is not kept.
+    pub(crate) async fn keep(&self, store: &Store, session: &SessionId) -> Result<bool> {
         let json = serde_json::to_string(self)?;
         if !Redactor::builtin().redact_json(&json).1.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
-        Ok(store.cache(&key(session), &Redacted::assume(json.into_bytes())).await?)
+        store.cache(&key(session), &Redacted::assume(json.into_bytes())).await?;
+        Ok(true)
     }
 
     /// Returns what is noted of `session`.

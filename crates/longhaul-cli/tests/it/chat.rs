@@ -15,8 +15,10 @@ use crate::run::{Folder, Ran};
 
 /// What the server does with a request.
 pub(crate) enum Answer {
-    /// Says this and ends, having counted so many tokens in the prompt.
+    /// Says this and ends.
     Says(&'static str),
+    /// The same, with a bill for a prompt of so many tokens.
+    Bills(&'static str, u64),
     /// Answers in one piece, as a summarizer is answered.
     Writes(String),
     /// Calls tools.
@@ -124,6 +126,13 @@ fn respond(out: &mut TcpStream, answer: Answer) -> bool {
                 chunk(json!({"content": word}), None);
             }
             chunk(json!({}), Some("stop"));
+            true
+        }
+        Answer::Bills(text, prompt) => {
+            chunk(json!({"content": text}), Some("stop"));
+            let usage = json!({"prompt_tokens": prompt, "completion_tokens": 30});
+            let last = json!({"model": "gpt-4o", "choices": [], "usage": usage});
+            chunks.push_str(&format!("data: {last}\n\n"));
             true
         }
         Answer::Calls(calls) => {
@@ -423,7 +432,7 @@ fn tools_are_asked_for_and_kept_inside() {
     let folder = Folder::new();
     folder.file("notes.txt", b"one\ntwo\n");
     // Reading: always. Editing: yes. The first command: no; the second: yes. Listing: yes.
-    let ran = folder.run(&server.args(&["--tools"]), b"go\na\ny\nn\ny\ny\n");
+    let ran = folder.run(&server.args(&["--tools", "--piped-answers"]), b"go\na\ny\nn\ny\ny\n");
     let all = shown(&ran);
     assert_eq!(ran.code, 0, "{all}");
     assert_eq!(std::fs::read(folder.path().join("notes.txt")).unwrap(), b"one\n2\n");
@@ -440,6 +449,34 @@ fn tools_are_asked_for_and_kept_inside() {
         assert!(last.contains(part), "{part}: {last}");
     }
     assert!(all.contains("- two\n+ 2"), "{all}");
+}
+
+/// What comes next from a pipe was written before the question.
+#[test]
+fn no_message_is_taken_for_an_answer() {
+    for (more, told) in
+        [(&[][..], "run touch made: refused, nobody is there to be asked"), (&["--piped-answers"], "")]
+    {
+        let server = Server::start(|nth, _| match nth {
+            0 => Answer::Calls(vec![("run_command", json!({"command": "touch made"}))]),
+            _ => Answer::Says("Well."),
+        });
+        let folder = Folder::new();
+        let ran = folder.run(&server.args(&[&["--tools"], more].concat()), b"run it\nand tell me\n");
+        assert!(ran.code == 0 && ran.said().contains(told), "{}", shown(&ran));
+        assert!(!folder.path().join("made").exists());
+        let bodies = server.bodies();
+        assert!(said(&bodies[1]).contains("tool: Error: ") && bodies.len() == 3, "{}", shown(&ran));
+        assert!(said(&bodies[2]).ends_with("user: and tell me\n"), "{}", shown(&ran));
+    }
+    // Nor is one lost to a question that a command of the script asks.
+    let server = Server::start(|_, _| Answer::Says(LONG_ANSWER));
+    let mut script: String = (0..12).map(|nth| format!("What does step {nth} do?\n")).collect();
+    script.push_str("/summarize\nand step twelve?\n");
+    let args = server.args(&["--window", "16000", "--max-output", "600"]);
+    let ran = Folder::new().run(&args, script.as_bytes());
+    assert!(ran.stderr.contains("left as it was"), "{}", shown(&ran));
+    assert!(said(server.bodies().last().unwrap()).ends_with("user: and step twelve?\n"), "{}", shown(&ran));
 }
 
 /// What a provider says of a request may quote it.

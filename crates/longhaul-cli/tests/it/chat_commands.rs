@@ -150,6 +150,37 @@ fn the_folder_of_a_conversation_finds_it_again() {
 }
 
 #[test]
+fn a_conversation_goes_on_with_whom_it_was_held() {
+    let server = Server::start(|_, _| Answer::Says("Noted."));
+    let folder = Folder::new();
+    let flags =
+        ["--session", "talk", "--model", "small-1", "--window", "9000", "--max-output", "700", "--tools"];
+    let ran = folder.run(&[&server.args(&[])[..3], &flags].concat(), b"hello\n");
+    assert!(ran.stderr.contains("`longhaul chat --session talk --tools` goes on"), "{}", ran.stderr);
+    let ran = folder.run(&["chat", "--session", "talk"], b"and on\n");
+    assert!(ran.code == 0 && ran.stderr.contains("of 9,000 tokens"), "{}", ran.stderr);
+    let body = server.bodies().pop().unwrap();
+    assert_eq!((&body["model"], &body["max_tokens"]), (&"small-1".into(), &700.into()));
+    // Flags win, and the window is the model's.
+    let ran = folder.run(&["chat", "--session", "talk", "--model", "gpt-4o"], b"and on\n");
+    assert!(ran.code == 0 && ran.stderr.contains("of 128,000 tokens"), "{}", ran.stderr);
+    let ran = folder.run(&["chat", "--session", "talk"], b"/model next 40k\n/quit\n");
+    assert!(ran.stderr.contains("gpt-4o at "), "{}", ran.stderr);
+    let ran = folder.run(&["chat", "--session", "talk"], b"/quit\n");
+    assert!(ran.said().contains("next at ") && ran.stderr.contains("of 40,000 tokens"), "{}", ran.stderr);
+    // A key is never kept; what is missing then is named.
+    let token = ["ghp", "_", "x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b"].concat();
+    let with_key = format!("{}/{token}", server.args(&[])[2]);
+    let ran =
+        folder.run(&["chat", "--session", "other", "--model", "m", "--base-url", &with_key], b"hello\n");
+    assert!(ran.stderr.contains("`longhaul chat --session other --base-url URL` goes on"), "{}", ran.stderr);
+    for (session, lacking) in [("other", "needs --base-url"), ("none", "not noted of none with whom")] {
+        let ran = folder.run(&["chat", "--session", session], b"hello\n");
+        assert!(ran.code == 1 && ran.said().contains(lacking), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn words_that_are_no_session_are_looked_for() {
     let server = Server::start(|_, _| Answer::Says("We never touch the auth module."));
     let folder = Folder::new();
@@ -167,6 +198,13 @@ fn words_that_are_no_session_are_looked_for() {
     elsewhere.file("other.json", br#"[{"role":"user","content":"hello"}]"#);
     let ran = folder.run_in(elsewhere.path(), &["recall", "other.json", "touch"], b"");
     assert!(ran.code != 0 && ran.stderr.contains("nothing of other.json is recorded"), "{}", ran.stderr);
+    // A session's name alone asks for nothing in it.
+    let ran = folder.run_in(elsewhere.path(), &["recall", "one"], b"");
+    assert!(
+        ran.code != 0 && ran.said().contains("one is a session: say what to look for in it"),
+        "{}",
+        ran.stderr
+    );
     let ran = folder.run_in(elsewhere.path(), &["recall", "one", "touch"], b"");
     assert!(ran.code == 0 && !String::from_utf8_lossy(&ran.stdout).contains("two"), "{}", ran.stderr);
 }
@@ -209,4 +247,152 @@ fn the_status_and_the_picture_say_one_number() {
     // And so does who looks at it from without.
     let seen = String::from_utf8(folder.run(&["context", "s"], b"").stdout).unwrap();
     assert_eq!(number(&seen), number(&picture), "{seen}\n{picture}");
+}
+
+/// What a provider bills is not what is counted here, and before, after, and from without is one measure all the same.
+#[test]
+fn what_is_billed_is_one_measure_before_and_after() {
+    const SAYS: &str = "The step reads the file line by line, keeps what it knows of each account in memory, and writes the sums into the ledger at the end of all of it.";
+    let server = Server::start(|_, body| Answer::Bills(SAYS, body.to_string().len() as u64 / 3));
+    for tools in [&[][..], &["--tools"]] {
+        let folder = Folder::new();
+        let flags = ["--session", "s", "--model", "small-1", "--window", "60000", "--max-output", "600"];
+        let args = [&server.args(&[])[..3], &flags, tools].concat();
+        let script: String =
+            (0..12).map(|nth| format!("What does step {nth} do with part_{nth}.csv, and why?\n")).collect();
+        let script = script + "/context\n/summarize\ny\n/context\n/undo\n/redo\n";
+        let ran = folder.run(&args, script.as_bytes());
+        let out = out(&ran);
+        let number = |text: &str| -> u64 {
+            let digits: String = text.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+            digits.replace(',', "").parse().unwrap()
+        };
+        let statuses: Vec<u64> = ran
+            .stderr
+            .lines()
+            .filter(|line| line.contains(" of 60,000 tokens ("))
+            .map(|line| number(line.trim_start_matches(['▰', '▱', ' '])))
+            .collect();
+        let [.., said, summarized, undone, redone] = statuses[..] else { panic!("{statuses:?}") };
+        assert!(summarized < said, "{statuses:?}");
+        assert_eq!((undone, redone), (said, summarized), "{}", ran.stderr);
+        // The question, the box and the pictures say the same.
+        let question = ran.stderr.split_once("messages? ").unwrap().1;
+        let (before, after) = question.split_once(" → ").unwrap();
+        assert_eq!((number(before), number(after)), (said, summarized));
+        let boxed = out.split_once("Tokens saved: ~").unwrap().1;
+        assert_eq!(number(boxed), said - summarized, "{out}");
+        let pictured: Vec<&str> = out.split("small-1  ").skip(1).collect();
+        assert_eq!(
+            pictured.iter().map(|picture| number(picture)).collect::<Vec<_>>(),
+            [said, summarized],
+            "{out}"
+        );
+        assert!(
+            pictured[0].contains(&format!("{} would become one summary", question_of(&ran.stderr))),
+            "{out}"
+        );
+        let promised = pictured[0].split_once("would save").unwrap().1.trim_start();
+        assert_eq!(number(promised), said - summarized, "{out}");
+        let rows = |picture: &str| -> u64 {
+            let rows = picture
+                .lines()
+                .filter(|row| row.ends_with(" %") && !row.contains("free") && !row.contains("kept for"));
+            rows.map(|row| {
+                number(
+                    row.rsplit("  ")
+                        .find(|cell| {
+                            cell.trim().starts_with(|c: char| c.is_ascii_digit()) && !cell.contains('%')
+                        })
+                        .unwrap()
+                        .trim(),
+                )
+            })
+            .sum()
+        };
+        assert_eq!(
+            pictured.iter().map(|picture| rows(picture)).collect::<Vec<_>>(),
+            [said, summarized],
+            "{out}"
+        );
+        // And so does who looks from without.
+        let seen: serde_json::Value =
+            serde_json::from_slice(&folder.run(&["context", "s", "--json"], b"").stdout).unwrap();
+        assert_eq!(seen["tokens"], redone, "{seen}");
+        let thresholds = pictured[1].split_once("trigger ").unwrap().1;
+        assert_eq!(seen["compaction"]["trigger"], number(thresholds), "{seen}");
+        assert_eq!((&seen["reserved_output"], &seen["billed"]), (&600.into(), &redone.into()));
+        let history = String::from_utf8(folder.run(&["history", "s", "--json"], b"").stdout).unwrap();
+        let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+        let record = &history["summaries"][0];
+        let beside = said - record["tokens_before"].as_u64().unwrap();
+        assert_eq!(record["tokens_after"].as_u64().unwrap() + beside, summarized, "{record}");
+    }
+}
+
+/// Returns how many messages the question of `/summarize` names, in its words.
+fn question_of(stderr: &str) -> &str {
+    stderr.split_once("in the place of ").unwrap().1.split_once('?').unwrap().0
+}
+
+#[test]
+fn what_is_not_billed_is_not_said_to_be() {
+    let (server, folder) = (Server::start(|_, _| Answer::Says("Understood.")), Folder::new());
+    let ran = folder.run(&server.args(&["--tools", "--session", "s"]), b"hello\n/context\n");
+    let picture = String::from_utf8(ran.stdout).unwrap();
+    let seen = String::from_utf8(folder.run(&["context", "s"], b"").stdout).unwrap();
+    assert!(!seen.contains("billed"), "{seen}");
+    let tools = |text: &str| text.lines().find(|line| line.contains("tool definitions")).unwrap().to_owned();
+    assert_eq!(tools(&seen), tools(&picture));
+    assert!(
+        picture.contains(&format!(
+            "without the definitions of tools, {}\n",
+            tools(&seen).split_whitespace().nth(3).unwrap()
+        )),
+        "{picture}"
+    );
+}
+
+#[test]
+fn what_the_picture_promises_is_not_refused() {
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(&folder, &server, &[], &[(20, "/summarize\ny\n/context\n/summarize\n")]);
+    let all = out(&ran);
+    let foretold = all.lines().find(|line| line.contains("would save")).unwrap();
+    assert_eq!(
+        foretold.contains("nothing new to summarize"),
+        ran.said().contains("nothing new to summarize"),
+        "{all}{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn conversations_that_begin_alike_are_told_apart() {
+    let (server, folder) = (Server::start(|_, _| Answer::Says("Understood.")), Folder::new());
+    for (session, script) in [
+        ("one", "hello there\nTell me about the relay.\n"),
+        ("two", "hello again\nTell me about the relay.\nAnd its queue?\n"),
+        ("three", "Tell me about the relay.\n"),
+        ("four", "Which port does it use?\n"),
+    ] {
+        let ran = folder.run(&server.args(&["--session", session]), script.as_bytes());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let seen = String::from_utf8(folder.run(&["sessions", "--json"], b"").stdout).unwrap();
+    let titles: Vec<String> = seen
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["title"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "Which port does it use?",
+            "Tell me about the relay.",
+            "Tell me about the relay. · hello again",
+            "Tell me about the relay. · hello there"
+        ]
+    );
 }

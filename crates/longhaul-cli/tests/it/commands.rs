@@ -1,7 +1,7 @@
 //! The main job, and the contract that other programs rely on.
 
 use longhaul::wire::Format;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     fake::{Fake, Reply},
@@ -508,4 +508,44 @@ fn a_budget_that_nobody_named_is_explained() {
         "{rests}"
     );
     assert!(!said(&["--budget", "4000"]).contains("the budget is"));
+}
+
+/// What a format writes beside the messages is part of the least that works.
+#[test]
+fn a_budget_below_the_floor_is_told_with_what_would_work() {
+    let line = |kind: &str, payload: Value| {
+        json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload}).to_string() + "\n"
+    };
+    let message = |role: &str, kind: &str, text: String| {
+        let content = json!([{"type": kind, "text": text}]);
+        line("response_item", json!({"type": "message", "role": role, "content": content}))
+    };
+    let meta = json!({
+        "id": "0f0e0d0c-0000-4000-8000-000000000000", "timestamp": "2026-01-02T03:04:05.000Z", "cwd": "/w",
+        "originator": "codex", "cli_version": "0.1.0", "base_instructions": {"text": "Be careful. ".repeat(600)},
+    });
+    let mut session = line("session_meta", meta);
+    session += &message("developer", "input_text", "Never push. ".repeat(300));
+    for nth in 0..40 {
+        session += &message("user", "input_text", format!("What does part {nth} of the import do, and why?"));
+        session += &message("assistant", "output_text", format!("Part {nth} reads the file part_{nth}.csv."));
+    }
+    let folder = Folder::new();
+    folder.file("s.jsonl", session.as_bytes());
+    let refused = |more: &[&str]| {
+        let args =
+            [&["compact", "s.jsonl", "--no-store", "--budget", "900", "-o", "out.jsonl"], more].concat();
+        let ran = folder.run(&args, b"");
+        assert_eq!(ran.code, 4, "{}", ran.stderr);
+        ran.said()
+    };
+    let said = refused(&[]);
+    assert!(said.contains("the least that works") && said.contains("--set preserve_system=false"), "{said}");
+    let said = refused(&["--set", "preserve_system=false"]);
+    let least: u64 = said.split_once("floor of ").unwrap().1.split(',').next().unwrap().parse().unwrap();
+    let least = least.to_string();
+    let args =
+        ["compact", "s.jsonl", "--no-store", "-o", "out.jsonl", "--set", "preserve_system=false", "--budget"];
+    let ran = folder.run(&[&args[..], &[&least]].concat(), b"");
+    assert_eq!(ran.code, 0, "{said}: {}", ran.stderr);
 }

@@ -213,6 +213,68 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
 }
 
 #[test]
+fn ctrl_c_at_a_question_ends_the_turn() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Calls(vec![
+            ("run_command", json!({"command": "touch made"})),
+            ("run_command", json!({"command": "touch more"})),
+        ]),
+        _ => Answer::Says("Well."),
+    });
+    let folder = Folder::new();
+    let args = server.args(&["--session", "c", "--tools"]);
+    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+    terminal.prompted();
+    terminal.press(b"go on\r");
+    terminal.read_to("[n]o, [a]lways: ");
+    terminal.press(b"\x03");
+    terminal.read_to("stopped; Ctrl-C once more leaves");
+    terminal.prompted();
+    assert_eq!(server.bodies().len(), 1, "the model does not go on by itself");
+    terminal.press(b"what else?\r");
+    terminal.read_to("Well.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    assert!(!folder.path().join("made").exists() && !folder.path().join("more").exists());
+    let body = said(&server.bodies()[1]);
+    let stopped = "tool: Error: not run: the user stopped the turn\n";
+    assert!(body.ends_with(&format!("{stopped}{stopped}user: what else?\n")), "{body}");
+}
+
+#[test]
+fn a_command_does_not_outlive_the_chat_nor_its_terminal() {
+    let is_running = |name: &str| {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let commands = processes.map(|one| fs::read(one.path().join("cmdline")).unwrap_or_default());
+        commands.into_iter().any(|command| command.starts_with(format!("sleep\0{name}").as_bytes()))
+    };
+    // A terminal that is closed hangs up.
+    for (seconds, signal) in [("774", "-TERM"), ("775", "-HUP")] {
+        let command = format!("sleep {seconds} & echo on; sleep {seconds}");
+        let server = Server::start(move |_, _| {
+            Answer::Calls(vec![("run_command", json!({"command": command, "timeout_seconds": 600}))])
+        });
+        let folder = Folder::new();
+        let args = server.args(&["--session", "c", "--tools"]);
+        let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+        terminal.prompted();
+        terminal.press(b"go on\r");
+        terminal.read_to("[n]o, [a]lways: ");
+        terminal.press(b"y\r");
+        let begun = std::time::Instant::now();
+        while !is_running(seconds) {
+            assert!(begun.elapsed() < PATIENCE);
+            thread::sleep(Duration::from_millis(20));
+        }
+        let id = terminal.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert!(terminal.child.wait().unwrap().code() > Some(128), "{signal}");
+        assert!(!is_running(seconds), "{signal}");
+    }
+}
+
+#[test]
 fn a_large_paste_reaches_the_model_whole() {
     let server = Server::start(|_, _| Answer::Says("Read."));
     let folder = Folder::new();

@@ -252,6 +252,34 @@ pub(super) fn asks(simple: &Simple<'_>) -> bool {
         && words.get(1).is_some_and(|what| ["status", "diff", "log", "show"].contains(what))
 }
 
+/// Returns whether a command line may commit, or put files or commits back. What it hands to another program counts where it may.
+pub fn may_rework(command: &str) -> bool {
+    let mentions = |word: &str| {
+        word.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|said| REWORKS.contains(&said))
+    };
+    simples(command).iter().any(|simple| {
+        let words: Vec<&str> = simple.plain().into_iter().map(|word| &*word.text).collect();
+        match kind::program(&words) {
+            [program, arguments @ ..] if kind::base(program) == "git" => {
+                let mut takes_one = false;
+                let mut named = arguments.iter().filter(|word| {
+                    let is_value = std::mem::replace(&mut takes_one, VALUED.contains(word));
+                    !is_value && !word.starts_with('-')
+                });
+                match (named.next(), named.next()) {
+                    (Some(&"stash"), Some(&("list" | "show"))) => false,
+                    (verb, _) => verb.is_some_and(|verb| REWORKS.contains(verb)),
+                }
+            }
+            _ => words.iter().any(|word| word.contains("git")) && words.iter().any(|word| mentions(word)),
+        }
+    })
+}
+
+/// What git is told where it commits, or puts files or commits back.
+const REWORKS: [&str; 10] =
+    ["commit", "stash", "reset", "checkout", "restore", "rebase", "merge", "pull", "revert", "cherry-pick"];
+
 /// Returns what a simple command lands, in words, where it does.
 fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
     let words: Vec<(&str, bool)> =

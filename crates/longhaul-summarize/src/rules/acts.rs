@@ -2,7 +2,7 @@
 
 use longhaul_extract::{
     Act, CallView, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily, Touches,
-    call_failed, each_act,
+    call_failed, each_act, may_rework,
 };
 use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
 
@@ -55,7 +55,9 @@ impl Acts {
             tools.take(&act.call);
             refused.take(act);
             deeds.extend(Deed::of(act));
-            reworked = Some(act.message).filter(|_| reworks(&act.call)).or(reworked);
+            reworked = Some(act.message)
+                .filter(|_| act.call.command().is_some_and(|command| may_rework(&command)))
+                .or(reworked);
         });
         each_act(tail, |act| refused.mend(act));
         let landings = landings.done();
@@ -103,27 +105,6 @@ impl Acts {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| names.join(", ") + &more)
     }
-}
-
-/// Whether a command commits, or puts files or commits back.
-fn reworks(call: &CallView<'_>) -> bool {
-    const WORDS: [&str; 10] = [
-        "commit",
-        "stash",
-        "reset",
-        "checkout",
-        "restore",
-        "rebase",
-        "merge",
-        "pull",
-        "revert",
-        "cherry-pick",
-    ];
-    let command = call.command().filter(|command| command.contains("git"));
-    let has = |command: &str, word: &str| {
-        command.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|said| said == word)
-    };
-    command.is_some_and(|command| WORDS.iter().any(|word| has(&command, word)))
 }
 
 /// Files that are named.

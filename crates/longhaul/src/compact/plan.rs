@@ -92,7 +92,7 @@ pub struct CompactionPlan {
 #[non_exhaustive]
 pub enum CompactError {
     /// The budget is below what must stay.
-    #[error("a budget of {budget} tokens is {over} below the floor of {floor}: the system prompt ({system}), {}the open exchange ({open}) and 200 for everything else", pinned(*pins, largest_pins), over = floor.0.saturating_sub(budget.0))]
+    #[error("a budget of {budget} tokens is {over} below the floor of {floor}, the least that works: the system prompt ({system}), {}the open exchange ({open}) and 200 for everything else", pinned(*pins, largest_pins), over = floor.0.saturating_sub(budget.0))]
     Floor {
         /// The smallest budget that works.
         floor: Tokens,
@@ -116,6 +116,18 @@ pub enum CompactError {
     /// A step that the caller supplied asks for what cannot be.
     #[error(transparent)]
     Step(#[from] StepError),
+}
+
+impl CompactError {
+    /// Returns the error for the budget that was `asked` for, where so much is written beside the messages.
+    #[cfg(feature = "wire")]
+    pub(crate) fn beside(mut self, beside: Tokens, asked: Tokens) -> CompactError {
+        if let CompactError::Floor { floor, budget, .. } = &mut self {
+            *floor += beside;
+            *budget = asked;
+        }
+        self
+    }
 }
 
 /// Returns the words for what is pinned, where anything is.

@@ -35,7 +35,7 @@ impl Session {
         self.fetch_for(action).await?;
         let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
         let job = if basis == Basis::Originals { job.owing_nothing() } else { job };
-        if basis == Basis::Summary && !self.has_something_new(&job) {
+        if basis == Basis::Summary && !self.state.has_something_new(&job) {
             return Err(Error::Compact(CompactError::NothingNew));
         }
         let mut finished = match self.asks_model(action, &job) {

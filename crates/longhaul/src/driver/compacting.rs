@@ -126,15 +126,10 @@ impl Session {
             self.fail(reason, error.to_string());
             Error::Compact(error)
         })?;
-        match reason == Reason::Manual && !self.has_something_new(&job) {
+        match reason == Reason::Manual && !self.state.has_something_new(&job) {
             true => Err(Error::Compact(CompactError::NothingNew)),
             false => Ok(job),
         }
-    }
-
-    /// Returns whether anything would go into the summary that is in none yet and need not stay.
-    pub(super) fn has_something_new(&self, job: &Job) -> bool {
-        job.is_of_something_new() && !self.state.stays_whole(job.before())
     }
 
     pub(super) fn tell_started(&mut self, job: &Job) {
@@ -220,6 +215,7 @@ impl Session {
                 return Err(Error::Rewrite(error));
             }
         };
+        record.tokens_before = rewrite.outcome.tokens_before;
         record.tokens_after = rewrite.outcome.tokens_after;
         let not_deleted = match self.append(&applied, &record).await {
             Ok(not_deleted) => not_deleted,

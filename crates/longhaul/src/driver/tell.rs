@@ -79,6 +79,7 @@ impl Session {
             self.tell(EventKind::RequestCut { message: id.ordinal, message_tokens: whole, left });
         }
         let base = self.state.base();
+        let decided_on = rewrite.reason.tokens().unwrap_or_default().max(outcome.tokens_before);
         self.tell(match &rewrite.record {
             Some(record) => EventKind::Finished(Box::new(Finish {
                 summary: record.id.clone(),
@@ -90,7 +91,7 @@ impl Session {
                 model: record.model.clone(),
                 tokens_before: outcome.tokens_before,
                 tokens_after: outcome.tokens_after,
-                ratio_before: outcome.tokens_before.ratio_of(base),
+                ratio_before: decided_on.ratio_of(base),
                 ratio_after: outcome.tokens_after.ratio_of(base),
                 summary_tokens: record.tokens,
                 compressed_messages: outcome.summarized as u64,

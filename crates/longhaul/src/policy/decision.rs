@@ -251,6 +251,16 @@ impl Reason {
         }
     }
 
+    /// Returns what the view was judged to cost at most, where that is the reason.
+    pub fn tokens(self) -> Option<Tokens> {
+        match self {
+            Reason::Ratio { tokens, .. } | Reason::ModelSwitch { tokens, .. } => Some(tokens),
+            Reason::SecondPass { tokens, .. } | Reason::Soft { tokens, .. } => Some(tokens),
+            Reason::Emergency { tokens, .. } => Some(tokens),
+            Reason::Messages { .. } | Reason::Refresh { .. } | Reason::Manual => None,
+        }
+    }
+
     /// Returns whether acting can wait for the end of the turn: it saves money or keeps order, but nothing breaks
     /// without it.
     pub fn is_economic(self) -> bool {

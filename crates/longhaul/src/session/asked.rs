@@ -3,7 +3,7 @@
 use longhaul_summarize::rules;
 use longhaul_transcript::{Span, Tokens};
 
-use super::{SessionState, Shown, scope::Scope};
+use super::{Job, SessionState, Shown, scope::Scope};
 use crate::{
     compact::{CompactSettings, FLOOR_EXTRA, KeepReasoning, SUMMARY_FRAME},
     config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
@@ -326,6 +326,12 @@ impl SessionState {
     /// trigger, so that not each of them calls for the next, and the trigger is armed.
     fn most_after(&self, limits: &Limits) -> Tokens {
         limits.reset.min(limits.trigger - self.growth() - self.growth()).max(limits.target)
+    }
+
+    /// Returns whether anything would go into the summary of `job` that is in none yet and need not stay: without that, nothing
+    /// is compacted because somebody asks for it.
+    pub fn has_something_new(&self, job: &Job) -> bool {
+        job.is_of_something_new() && !self.stays_whole(job.before())
     }
 
     /// Returns whether all that was said since the last summary is to stay as it was said, whatever it costs, and may.

@@ -165,6 +165,21 @@ impl SessionState {
         counted.max(by_bill).min(self.price_of(counts))
     }
 
+    /// Returns what a view with these counts is expected to cost; see [`SessionState::likely_tokens`].
+    pub(super) fn likely_price_of(&self, counts: ClassCounts) -> Tokens {
+        let Calibrated { known, model, endpoint, anchor, .. } = &self.calibrated;
+        match anchor {
+            // What was measured is known.
+            Some(anchor) if anchor.counted == counts => return anchor.tokens,
+            None if self.items.is_empty() && counts == ClassCounts::default() => return Tokens::ZERO,
+            _ => {}
+        }
+        // What was learned in another conversation may be far from this one.
+        let by_newest = known.get(model, endpoint).and_then(|known| known.by_newest(counts));
+        let most = self.price_of(counts);
+        by_newest.unwrap_or(most).min(most)
+    }
+
     /// Returns whether a report is the upper end of our own estimate of these counts, or little more, as that of a stub is which adds
     /// what it answered. A provider that bills just that is not believed once, which costs next to nothing; where the estimate is
     /// narrow the two cannot be told apart, and need not be.

@@ -81,6 +81,18 @@ impl SessionState {
         self.estimate().high
     }
 
+    /// Returns what the view is expected to cost: what people are shown, by the last bill and what was learned from all. It is one
+    /// measure for every view of the conversation, so that two of them can be compared, before and after a compaction, and what
+    /// is undone and done again costs what it did. What is decided on, [`tokens`](Self::tokens), has a margin above it.
+    pub fn likely_tokens(&self) -> Tokens {
+        self.likely_price_of(self.items.sums().counts)
+    }
+
+    /// Returns whether the provider has told what requests cost: then that is what [`likely_tokens`](Self::likely_tokens) goes by.
+    pub fn is_billed(&self) -> bool {
+        self.learned().2.is_some_and(|known| known.newest().is_some())
+    }
+
     /// Returns what the view costs as far as is known, and never more than [`tokens`](Self::tokens): the count, or what the last
     /// bill makes of it, where that is more. What is over the budget by this is not sent.
     pub fn known_tokens(&self) -> Tokens {

@@ -90,12 +90,13 @@ impl SessionState {
         let mut shown = self.rewritten(&finished)?;
         let Finished { job, compacted } = finished;
         // What the plan counted is the new summary and the tail; other summaries may stand beside them.
-        let after = self.price_of(self.weigh(&mut shown));
+        let after = self.likely_price_of(self.weigh(&mut shown));
         for (shown, _) in &mut shown {
             if let Shown::Summary { record, .. } = shown
                 && record.id == compacted.record.id
             {
-                Arc::make_mut(record).tokens_after = after;
+                let record = Arc::make_mut(record);
+                (record.tokens_before, record.tokens_after) = (self.likely_tokens(), after);
             }
         }
         let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
@@ -118,13 +119,15 @@ impl SessionState {
         })
     }
 
-    /// Returns what the view would cost if [`apply`](Self::apply) were called, for whoever asks before it is done.
+    /// Returns what the view is expected to cost if [`apply`](Self::apply) were called, for whoever asks before it is done: as
+    /// [`likely_tokens`](Self::likely_tokens) does of the view that is.
     ///
     /// # Errors
     /// Those of `apply`.
     pub fn check(&self, finished: &Finished) -> Result<Tokens, RewriteError> {
         let counts = self.weigh(&mut self.rewritten(finished)?);
-        self.check_gain(counts, finished.job.action)
+        self.check_gain(counts, finished.job.action)?;
+        Ok(self.likely_price_of(counts))
     }
 
     /// Returns whether the view was rewritten since a compaction was planned, or its messages are not those of this
@@ -187,13 +190,16 @@ impl SessionState {
         counts.fold(ClassCounts::default(), |sum, counts| sum + counts)
     }
 
-    /// Returns what a view with these counts would cost.
+    /// Returns what a view with these counts would cost at most, where it is a gain.
     fn check_gain(&self, counts: ClassCounts, action: Action) -> Result<Tokens, RewriteError> {
         let (before, after, budget) = (self.tokens(), self.price_of(counts), self.budget());
         // What was reported of the view that is says nothing of the new one: like is compared with like.
         let helps = after < before || after < self.price_of(self.items.sums().counts);
         match action {
-            _ if !helps => Err(RewriteError::NoGain { before, after }),
+            _ if !helps => {
+                let after = self.likely_price_of(counts);
+                Err(RewriteError::NoGain { before: self.likely_tokens(), after })
+            }
             Action::Emergency { .. } if self.known_price_of(counts) > budget => {
                 Err(RewriteError::OverBudget { after, budget })
             }
@@ -281,7 +287,7 @@ impl SessionState {
         self.redo_is_lost
     }
 
-    /// Makes `shown` the view if that is a gain, and tells the policy. Returns the costs before and after.
+    /// Makes `shown` the view if that is a gain, and tells the policy. Returns what it is expected to cost before and after.
     pub(super) fn replace_view(
         &mut self,
         mut shown: Vec<Counted>,
@@ -289,8 +295,9 @@ impl SessionState {
         reason: Reason,
         decided_on: &Measurement,
     ) -> Result<(Tokens, Tokens), RewriteError> {
-        let before = self.tokens();
-        let after = self.check_gain(self.weigh(&mut shown), action)?;
+        let counts = self.weigh(&mut shown);
+        let after = self.check_gain(counts, action)?;
+        let costs = (self.likely_tokens(), self.likely_price_of(counts));
         let past = self.past();
         self.set_items(shown);
         let is_to_make_room = reason != Reason::Manual
@@ -302,7 +309,7 @@ impl SessionState {
         let limits = self.config.limits(decided_on.window, decided_on.budget);
         self.policy.acted(reason, decided_on, after, &limits);
         self.forget_costs();
-        Ok((before, after))
+        Ok(costs)
     }
 
     /// Returns the view as it can be shown again.

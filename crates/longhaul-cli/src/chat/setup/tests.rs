@@ -107,8 +107,9 @@ fn summaries_are_written_by_whom_flags_name_then_settings_then_by_who_answers() 
     let folder = tempfile::tempdir().unwrap();
     let writers = |settings: &str, more: &[&str]| {
         let args = args(folder.path(), settings, more);
-        let config = Settings::load(&args).unwrap().for_model(&args.model);
-        let writers = summarizer_args(&args, &config);
+        let with = With::of(&args, None).unwrap();
+        let config = Settings::load(&args, &with).unwrap().for_model(&with.model);
+        let writers = summarizer_args(&args, &with, &config);
         (writers.summarizer_model, writers.summarizer_window)
     };
     let named = |name: &str| vec![name.to_owned()];

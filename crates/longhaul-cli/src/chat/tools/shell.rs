@@ -3,9 +3,14 @@
 use std::{
     cell::RefCell,
     ffi::OsStr,
+    io,
     path::Path,
+    pin::pin,
     process::Stdio,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -26,6 +31,8 @@ const MAX_OUTPUT: usize = 256 << 10;
 #[derive(Debug)]
 struct Running {
     child: Child,
+    /// The group that the shell leads.
+    group: Option<u32>,
     /// What the command and all it started have in their environment, whatever session or group they went to.
     mark: String,
 }
@@ -40,6 +47,13 @@ struct Kept {
     bytes: Vec<u8>,
     is_cut: bool,
 }
+
+/// How long is read what a command that has ended may have printed: where something that could not be stopped holds its output
+/// open, that comes to no end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The groups of the commands that run.
+static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// The variable that holds the mark.
 const MARK: &str = "LONGHAUL_COMMAND";
@@ -58,14 +72,25 @@ pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64, prin
     shell.env(MARK, &mark).kill_on_drop(true);
     #[cfg(unix)]
     shell.process_group(0);
-    let child = shell.spawn().map_err(|error| format!("the shell does not start: {error}"))?;
-    let mut running = Running { child, mark };
+    let mut running =
+        Running::start(shell, mark).map_err(|error| format!("the shell does not start: {error}"))?;
     let out = running.child.stdout.take();
     let finished = async {
-        if let Some(out) = out {
-            printed.read(out).await;
-        }
-        running.child.wait().await
+        let mut reads = pin!(async {
+            if let Some(out) = out {
+                printed.read(out).await;
+            }
+        });
+        let status = tokio::select! {
+            biased;
+            status = running.child.wait() => status,
+            // Its output may end before it does.
+            () = &mut reads => return running.child.wait().await,
+        };
+        // What it left behind may hold its output open. What it printed itself is there to be read.
+        running.stop();
+        let _ = tokio::time::timeout(LAST_WORDS, reads).await;
+        status
     };
     match tokio::time::timeout(Duration::from_secs(seconds), finished).await {
         Err(_) => Err(printed.until(&format!("still running after {seconds} s; it was stopped"))),
@@ -124,30 +149,78 @@ impl Printed {
 /// Returns what tells the commands of this process apart, and from those of others.
 fn mark() -> String {
     static NTH: AtomicU64 = AtomicU64::new(0);
-    format!("{}.{}", std::process::id(), NTH.fetch_add(1, Ordering::Relaxed))
+    format!("{}{}", our_mark(), NTH.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Returns what the marks of all commands of this process begin with.
+fn our_mark() -> String {
+    format!("{}.", std::process::id())
+}
+
+/// Ends all commands that run, with what they started: for when this process is about to end without dropping them.
+pub(crate) fn stop_all() {
+    let groups = groups();
+    groups.iter().copied().for_each(stop_group);
+    stop_marked(|mark| mark.starts_with(&our_mark()));
+    // No other is started from now on.
+    std::mem::forget(groups);
+}
+
+fn groups() -> MutexGuard<'static, Vec<u32>> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Running {
+    fn start(mut shell: Command, mark: String) -> io::Result<Running> {
+        let mut groups = groups();
+        let child = shell.spawn()?;
+        let group = child.id();
+        groups.extend(group);
+        Ok(Running { child, group, mark })
+    }
+
+    /// Ends what runs of it. Once is enough: later another group may have its number.
+    fn stop(&mut self) {
+        let Some(group) = self.group.take() else { return };
+        groups().retain(|other| *other != group);
+        stop_group(group);
+        // What left the group still has the mark.
+        stop_marked(|mark| mark == self.mark);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+    }
 }
 
 #[cfg(unix)]
-impl Drop for Running {
-    fn drop(&mut self) {
-        use nix::{
-            sys::signal::{Signal, kill, killpg},
-            unistd::Pid,
-        };
-        // The shell leads a group of its own; once it was waited for there is no id left.
-        if let Some(group) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
-            // Where it is gone already there is nothing to end.
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+fn stop_group(group: u32) {
+    use nix::{
+        sys::signal::{Signal, killpg},
+        unistd::Pid,
+    };
+    if let Ok(group) = i32::try_from(group) {
+        // Where it is gone already there is nothing to end.
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+}
+
+/// Ends the processes with such a mark. One that is ended may have started another in the meantime.
+#[cfg(unix)]
+fn stop_marked(is_meant: impl Fn(&str) -> bool) {
+    use nix::{
+        sys::signal::{Signal, kill},
+        unistd::Pid,
+    };
+    for _ in 0..ROUNDS {
+        let left = marked(&is_meant);
+        if left.is_empty() {
+            return;
         }
-        // What left the group still has the mark. One that is ended may have started another in the meantime.
-        for _ in 0..ROUNDS {
-            let left = marked(&self.mark);
-            if left.is_empty() {
-                return;
-            }
-            for pid in left {
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-            }
+        for pid in left {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
     }
 }
@@ -156,18 +229,28 @@ impl Drop for Running {
 #[cfg(unix)]
 const ROUNDS: usize = 16;
 
-/// Returns the processes that have this mark in their environment, as far as the system shows it (Linux).
+/// Returns the processes that have such a mark in their environment, as far as the system shows it (Linux).
 #[cfg(unix)]
-fn marked(mark: &str) -> Vec<i32> {
-    let entry = format!("{MARK}={mark}");
+fn marked(is_meant: &impl Fn(&str) -> bool) -> Vec<i32> {
+    let entry = format!("{MARK}=");
+    let mark = |variable: &[u8]| {
+        let mark = variable.strip_prefix(entry.as_bytes())?;
+        Some(is_meant(std::str::from_utf8(mark).ok()?))
+    };
     let is_marked = |pid: &i32| {
         // Of one that has ended nothing is left to read.
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+        environment.split(|byte| *byte == 0).find_map(mark).unwrap_or_default()
     };
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).filter(is_marked).collect()
 }
+
+#[cfg(not(unix))]
+fn stop_group(_: u32) {}
+
+#[cfg(not(unix))]
+fn stop_marked(_: impl Fn(&str) -> bool) {}
 
 #[cfg(all(test, unix))]
 mod tests {
@@ -211,6 +294,19 @@ mod tests {
         assert_eq!(stopped, Err("still running after 1 s; it was stopped".into()));
         // Whether the child in the background is gone is seen by its process, not by waiting for its file.
         let listed = std::process::Command::new("pgrep").args(["-f", &marker.display().to_string()]).output();
+        if let Ok(listed) = listed {
+            assert!(listed.stdout.is_empty(), "{}", String::from_utf8_lossy(&listed.stdout));
+        }
+    }
+
+    #[test]
+    fn what_goes_on_behind_a_command_neither_holds_it_up_nor_outlives_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let began = std::time::Instant::now();
+        let said = block_on(run(folder.path(), "sleep 773 & echo bg", 60, &Printed::default()));
+        assert_eq!(said, Ok("bg\n[exit code 0]\n".into()));
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+        let listed = std::process::Command::new("pgrep").args(["-f", "sleep 773"]).output();
         if let Ok(listed) = listed {
             assert!(listed.stdout.is_empty(), "{}", String::from_utf8_lossy(&listed.stdout));
         }

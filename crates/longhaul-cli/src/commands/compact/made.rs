@@ -5,10 +5,11 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use longhaul::{
     CompactedDocument, DocumentError, DocumentSession, Stored, Within,
+    compact::CompactError,
     config::OnMaxDepth,
     keep_reasoning,
     summarize::{Reviewed, Summarizer, rules::RulesSummarizer},
-    transcript::{Part, SummaryMode, parse_summary},
+    transcript::{Part, SummaryMode, Tokens, parse_summary},
     wire::{self, Format},
 };
 
@@ -119,6 +120,11 @@ fn told_apart(error: DocumentError) -> anyhow::Error {
             "{} histories can only be read; say --to openai",
             format.name()
         ))),
+        // What is pinned of a file are instructions.
+        DocumentError::Compact(CompactError::Floor { system, pins, .. }) if system + pins > Tokens::ZERO => {
+            let way_out = "--set preserve_system=false lets instructions go into the summary";
+            anyhow::Error::new(Impossible(format!("{error}; {way_out}")))
+        }
         DocumentError::Compact(_) | DocumentError::DoesNotFit { .. } => {
             anyhow::Error::new(Impossible(error.to_string()))
         }

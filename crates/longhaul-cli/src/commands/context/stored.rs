@@ -4,31 +4,27 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::{Context as _, Result};
 use longhaul::{
-    Session, Shown,
+    Session,
     tokens::ContextWindow,
-    transcript::{SessionId, Tokens, Transcript},
-    wire::{self, Document, Format},
+    transcript::{SessionId, Tokens},
 };
 
 use crate::{
     archive::Archive,
     args::ContextArgs,
     counter::{self, Named},
-    found::{self, About},
-    settings, store,
-    window::DEFAULT_WINDOW,
+    found, settings, store,
+    store::Held,
+    window::{DEFAULT_WINDOW, usual_reserve},
 };
 
-/// What the next request of a conversation holds.
+/// A conversation as it would be gone on with.
 pub(super) struct Stored {
     pub(super) session: SessionId,
-    pub(super) document: Document,
-    pub(super) about: About,
-    /// What each message of the document is called.
-    pub(super) names: Vec<String>,
+    pub(super) opened: Session,
     pub(super) counter: Named,
-    /// What is kept free for the answer, where that is known.
-    pub(super) reserved_output: Option<Tokens>,
+    /// What the definitions of tools cost in every request.
+    pub(super) tools: Tokens,
 }
 
 /// Returns the conversation that is meant, where that is no file: on a terminal nothing stands for the newest of this folder, and
@@ -51,40 +47,36 @@ pub(super) fn meant(args: &ContextArgs) -> Result<Option<Stored>> {
         Some(name) => archive.session(name).ok(),
     };
     let Some(session) = session else { return Ok(None) };
+    let held = archive.held(&session)?;
     // Of what an agent keeps only its file tells what the agent sends.
-    if archive.held(&session)?.is_none() && archive.wait(archive.store.snapshot(&session))?.is_none() {
+    if held.is_none() && archive.wait(archive.store.snapshot(&session))?.is_none() {
         return Ok(None);
     }
     if named != Some(session.as_str()) {
         say!("session {session}");
     }
-    taken_up(&archive, session, args).map(Some)
+    taken_up(&archive, session, held, args).map(Some)
 }
 
-/// Returns what would be sent of a session, were it gone on with.
-fn taken_up(archive: &Archive, session: SessionId, args: &ContextArgs) -> Result<Stored> {
-    let held = archive.held(&session)?;
-    let window = args.window.map(Tokens).or_else(|| Some(held.as_ref()?.window));
+/// Returns a session with what would be sent of it, were it gone on with.
+fn taken_up(archive: &Archive, session: SessionId, held: Option<Held>, args: &ContextArgs) -> Result<Stored> {
     let config = settings::load(&args.settings)?.config;
-    let model = held.as_ref().map(|held| held.model.as_str());
-    let counter = counter::choose_for(&args.counter, model)?;
-    let window = ContextWindow::new(window.unwrap_or(DEFAULT_WINDOW), Tokens::ZERO);
-    let builder = Session::builder(session.clone(), window).config(config).counter(counter.counter.clone());
-    let opened = archive.block_on(builder.store(archive.store.clone()).open());
-    let opened = opened.with_context(|| format!("{session} cannot be taken up"))?;
-    let view = opened.state().view();
-    let name = |shown: &Shown| match shown {
-        Shown::Message { id, .. } => format!("m{}", id.ordinal),
-        Shown::Summary { .. } => "summary".to_owned(),
-        _ => "block".to_owned(),
+    let counter = counter::choose_for(&args.counter, held.as_ref().map(|held| held.model.as_str()))?;
+    let config = match &held {
+        Some(held) => config.for_model(held.protocol.as_deref().unwrap_or_default(), &held.model),
+        None => config,
     };
-    let names = view.shown().map(name).collect();
-    let transcript: Transcript = view.messages().map(|message| (**message).clone()).collect();
-    let document = wire::encode(&transcript, Format::Longhaul)?.document;
-    let reserved_output = held.as_ref().and_then(|held| held.reserved_output);
-    let tools = held.as_ref().map_or(Tokens::ZERO, |held| held.tools);
-    let (model, window) = held.map(|held| (held.model, held.window)).unzip();
-    // What the provider reported of it is worth more than what is counted here.
-    let about = About::of_chat(model, window, view.tokens() + tools);
-    Ok(Stored { session, document, about, names, counter, reserved_output })
+    // What is kept for the answer belongs to its window.
+    let (window, reserved) = match (args.window.map(Tokens), &held) {
+        (None, Some(held)) => (held.window, held.reserved_output),
+        (window, _) => (window.unwrap_or(DEFAULT_WINDOW), None),
+    };
+    let window = ContextWindow::new(window, reserved.unwrap_or_else(|| usual_reserve(window)));
+    let tools = held.map_or(Tokens::ZERO, |held| held.tools);
+    let builder =
+        Session::builder(session.clone(), config.window(window)).config(config).fixed_overhead(tools);
+    let builder = builder.counter(counter.counter.clone()).store(archive.store.clone());
+    let opened = archive.block_on(builder.open());
+    let opened = opened.with_context(|| format!("{session} cannot be taken up"))?;
+    Ok(Stored { session, opened, counter, tools })
 }

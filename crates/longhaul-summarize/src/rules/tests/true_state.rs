@@ -433,8 +433,16 @@ assistant: Next is the second part.
         )
     };
     let told = "edited after the last commit (m1): a.py";
-    assert!(draft(&said("ls"), 900).text.contains(told));
-    for silent in ["git commit -qam two", "git stash && git reset --hard -q", "git checkout -q a.py"] {
+    for looks in ["ls", "git log -3 -- src/merge.rs", "git -C . diff pull.rs", "git stash list"] {
+        let text = draft(&said(looks), 900).text;
+        assert!(text.contains(told), "{looks}: {text}");
+    }
+    for silent in [
+        "git commit -qam two",
+        "git stash && git reset --hard -q",
+        "git checkout -q a.py",
+        "git -C . commit -qam two",
+    ] {
         let text = draft(&said(silent), 900).text;
         assert!(!text.contains(told), "{text}");
     }

@@ -1,0 +1,81 @@
+//! What fills the window of a conversation that is held: one of `chat`, there and from without.
+
+use longhaul::{
+    SessionState, Shown,
+    compact::CompactError,
+    policy::{Action, Decision, Reason},
+    tokens::TokenCounter,
+    transcript::Tokens,
+};
+
+use super::{Kind, no_kinds, slot};
+use crate::paint::Colour;
+
+/// A compaction that was made by rule and thrown away: what it would come to is known then, and nothing has changed.
+pub(crate) struct Foretold {
+    /// How many messages would go into the summary.
+    pub(crate) summarized: usize,
+    /// What the view would be expected to cost.
+    pub(crate) after: Tokens,
+    /// The same with a summary as long as it may be.
+    pub(crate) most: Tokens,
+}
+
+/// Returns what the compaction that is due would come to, or the one that somebody may ask for.
+///
+/// # Errors
+/// Why there would be none.
+pub(crate) fn foretold(state: &SessionState, now_ms: Option<i64>) -> Result<Foretold, String> {
+    let rebuild = state.measure(now_ms).next_depth >= state.config().max_summary_chain_depth;
+    let reason = match state.decide(now_ms) {
+        Decision::Act { reason, .. } => reason,
+        Decision::Hold(_) => Reason::Manual,
+    };
+    let job =
+        state.plan(Action::Summarize { rebuild }, reason, None, now_ms).map_err(|error| error.to_string())?;
+    if reason == Reason::Manual && !state.has_something_new(&job) {
+        return Err(CompactError::NothingNew.to_string());
+    }
+    let limit = job.request().limit;
+    let finished = job.finish_by_rule().map_err(|error| error.to_string())?;
+    let after = state.check(&finished).map_err(|error| error.to_string())?;
+    let most = after + (limit - finished.record().tokens);
+    Ok(Foretold { summarized: finished.outcome().summarized, after, most })
+}
+
+/// Returns what the view costs by kind, with the definitions of tools at what they take; a summary is a kind of its own. All of
+/// them add up to what the next request is expected to cost: the counts say how that is shared out.
+pub(crate) fn kinds_of(state: &SessionState, counter: &dyn TokenCounter, tools: Tokens) -> Vec<Kind> {
+    let mut kinds = no_kinds();
+    let mut summary = Kind { name: "summary", tokens: Tokens::ZERO, letter: 'z', colour: Colour(134) };
+    for shown in state.view().shown() {
+        let message = shown.message();
+        let whole = counter.count_message(message);
+        if let Shown::Summary { .. } = shown {
+            summary.tokens += whole;
+            continue;
+        }
+        let mut framing = whole;
+        for part in &message.parts {
+            let tokens = counter.count_part(part);
+            framing -= tokens;
+            kinds[slot(message, part)].tokens += tokens;
+        }
+        let first = message.parts.first().map_or(3, |part| slot(message, part));
+        kinds[first].tokens += framing;
+    }
+    kinds.insert(2, summary);
+    let sum = |kinds: &[Kind]| kinds.iter().map(|kind| kind.tokens).sum::<Tokens>();
+    let (counted, whole) = (sum(&kinds), state.likely_tokens());
+    if counted > Tokens::ZERO {
+        kinds.iter_mut().for_each(|kind| kind.tokens = kind.tokens.scaled(whole.ratio_of(counted)));
+    }
+    // What rounding leaves over is nothing in the largest.
+    let rounded = sum(&kinds);
+    if let Some(largest) = kinds.iter_mut().max_by_key(|kind| kind.tokens) {
+        largest.tokens = (largest.tokens + whole) - rounded;
+    }
+    kinds[1].tokens = tools;
+    kinds.retain(|kind| kind.tokens > Tokens::ZERO);
+    kinds
+}
