@@ -1,12 +1,14 @@
-//! What nobody sees of a text, such as blanks of no width and colours: what looks for a key does not find it where these are put
-//! into it, or between it and its name.
+//! What is no part of what a text says, such as blanks of no width, colours, and the marks that put a string in a program
+//! together (`"gh" + "p_"`): what looks for a key does not find it where these are put into it, or between it and its name.
 
 use std::ops::Range;
+
+use memchr::{memchr_iter, memmem};
 
 /// Returns `text` without it; `None` where it has none but a mark at its beginning.
 pub(crate) fn without(text: &str) -> Option<String> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    hides(body).then(|| Seen::of(text).map(|(_, c)| c).collect())
+    (hides(body) || is_joined(body)).then(|| Seen::of(text).map(|(_, c)| c).collect())
 }
 
 /// Returns whether nobody sees some character of `text`. Most of it is ASCII without any, which is passed over quickly.
@@ -17,6 +19,45 @@ fn hides(text: &str) -> bool {
     let mut odd = pieces.filter(|(_, piece)| piece.iter().fold(false, |odd, byte| odd | is_odd(*byte)));
     let is_hidden_at = |at: usize| text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(is_hidden);
     odd.any(|(nth, piece)| (PIECE * nth..PIECE * nth + piece.len()).any(is_hidden_at))
+}
+
+/// Returns whether `text` has a string that is put together of others.
+fn is_joined(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let quote_before = |at: usize| {
+        let blanks = bytes[..at].iter().rev().take(LONGEST_JOINT).take_while(|byte| is_blank(byte)).count();
+        (at - blanks).checked_sub(1)
+    };
+    let mut quotes = memchr_iter(b'+', bytes).filter_map(quote_before);
+    let mut breaks = memmem::find_iter(bytes, b"\\\n");
+    quotes.any(|at| joint(&bytes[at..]) > 0) || breaks.any(|at| joint(&bytes[at..]) > 0)
+}
+
+/// Returns how many bytes at the beginning of `text` put a string together: the end of one, a plus and the beginning of the
+/// next, or the end of a line that goes on.
+fn joint(text: &[u8]) -> usize {
+    let goes_on = |behind: usize| {
+        text.get(behind).is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))
+    };
+    let blanks =
+        |from: usize| text[from..].iter().take(LONGEST_JOINT).take_while(|byte| is_blank(byte)).count();
+    let behind = match text {
+        [b'\\', b'\n', ..] => 2,
+        [quote @ (b'"' | b'\''), ..] => {
+            let plus = 1 + blanks(1);
+            let open = plus + 1 + text.get(plus).map_or(0, |_| blanks(plus + 1));
+            if text.get(plus) != Some(&b'+') || text.get(open) != Some(quote) {
+                return 0;
+            }
+            open + 1
+        }
+        _ => return 0,
+    };
+    if goes_on(behind) { behind } else { 0 }
+}
+
+fn is_blank(byte: &u8) -> bool {
+    byte.is_ascii_whitespace()
 }
 
 /// The characters of a text that somebody sees, each with where it stands.
@@ -49,9 +90,13 @@ impl Iterator for Seen<'_> {
     }
 }
 
-/// Returns how many bytes at the beginning of `text` nobody sees: one character, or one sequence that a terminal obeys.
+/// Returns how many bytes at the beginning of `text` say nothing: one character, one sequence that a terminal obeys, or what
+/// puts a string together.
 fn hidden(text: &str) -> usize {
     let Some(first) = text.chars().next() else { return 0 };
+    if first.is_ascii_punctuation() {
+        return joint(text.as_bytes());
+    }
     // Colours, and where to write.
     let sequence = ["\u{1b}[", "\u{9b}"].into_iter().find_map(|begins| {
         let behind = text.strip_prefix(begins)?.as_bytes();
@@ -76,6 +121,9 @@ fn is_hidden(c: char) -> bool {
 /// Bytes of a control sequence behind its beginning; what is longer is none.
 const LONGEST_CONTROL: usize = 32;
 
+/// Blanks on either side of what puts a string together, in bytes.
+const LONGEST_JOINT: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +146,13 @@ mod tests {
         let coloured = "a\u{1b}[31;1mbc\u{1b}[0m\u{9b}1m\0\u{61c}\u{1b}[";
         assert_eq!(without(coloured).unwrap(), "abc[");
         assert_eq!(&coloured[place(coloured, 1..3)], "bc");
+        let joined = "\"ab\" +\n  \"cd\" 'ef'+'gh'; ij\\\nkl";
+        assert_eq!(without(joined).unwrap(), "\"abcd\" 'efgh'; ijkl");
+        for apart in
+            ["\"a\" + b", "\"a\" + 'b'", "(\"+\", \"b\")", "a \\\n  b", "\"a\", \"b\"", "+", "\"+", "\" +"]
+        {
+            assert_eq!(without(apart), None, "{apart}");
+        }
         assert_eq!(without("\u{feff}abc"), None);
         assert_eq!(without("abécd\t\r\n"), None);
     }

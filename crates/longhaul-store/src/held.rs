@@ -32,6 +32,8 @@ pub struct JournalEntry {
 /// A record, without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordEntry {
+    /// Where the log has the compaction that made it.
+    pub seq: u64,
     /// Its id.
     pub id: SummaryId,
     /// The address of its content.

@@ -77,7 +77,8 @@ impl Session {
             }
             EventKind::Compacted { record, address, .. } => {
                 let is_forgotten = objects.iter().all(Option::is_none);
-                self.records.push(RecordEntry { id: record.clone(), address: *address, is_forgotten });
+                let (seq, id, address) = (event.seq, record.clone(), *address);
+                self.records.push(RecordEntry { seq, id, address, is_forgotten });
             }
             EventKind::Forgotten { records, .. } => {
                 self.erase(records);

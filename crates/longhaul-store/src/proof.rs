@@ -1,8 +1,11 @@
-//! Whether what stands in the journal is what the log says was put there: of a few messages, without reading all of the log.
+//! Whether what stands in the journal, or as a summary, is what the log says was put there: of a few, without reading all of
+//! the log.
 
-use longhaul_transcript::{SessionId, Span};
+use longhaul_transcript::{SessionId, Span, SummaryId, SummaryRecord};
 
-use crate::{Event, EventKind, JournalEntry, Original, Problem, StoreError, SummaryStore};
+use crate::{
+    Event, EventKind, JournalEntry, Original, Problem, RecordEntry, StoreError, SummaryStore, object,
+};
 
 /// Entries of a journal on their way through the log of their session: it says which events are to be read and takes them.
 /// Originals were added in order, so that the event of one is found by halving.
@@ -189,6 +192,55 @@ pub(crate) async fn originals<S: SummaryStore + ?Sized>(
         *original = Original::changed(original.ordinal, original.at_ms);
     }
     Ok(originals)
+}
+
+/// Returns the records `ids`, each as the log says it was made.
+pub(crate) async fn records<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    ids: &[SummaryId],
+) -> Result<Vec<SummaryRecord>, StoreError> {
+    let entries = store.records(session).await?;
+    let mut records = Vec::with_capacity(ids.len());
+    for id in ids {
+        // One that was made again stands there twice; the newest is the one in force.
+        let Some(entry) = entries.iter().rev().find(|entry| entry.id == *id) else {
+            let (session, record) = (session.clone(), id.clone());
+            return Err(StoreError::Damaged { session, problem: Problem::MissingRecord { record } });
+        };
+        records.push(record(store, session, entry).await?);
+    }
+    Ok(records)
+}
+
+/// Returns the record of `entry`, as the log says it was made.
+pub(crate) async fn record<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    entry: &RecordEntry,
+) -> Result<SummaryRecord, StoreError> {
+    made(session, entry, store.events(session, entry.seq, 1).await?.first())?;
+    let json = store.contents(session, &[entry.address]).await?.pop().flatten();
+    object::read_record(entry.address, &json.ok_or(StoreError::DamagedContent { address: entry.address })?)
+}
+
+/// Checks that a record is what `event`, where the log says it was made, says was made.
+pub(crate) fn made(
+    session: &SessionId,
+    entry: &RecordEntry,
+    event: Option<&Event>,
+) -> Result<(), StoreError> {
+    let is_its = event.is_some_and(|event| match &event.kind {
+        EventKind::Compacted { record, address, .. } => {
+            (record, address) == (&entry.id, &entry.address) && event.computed_hash(session) == event.hash
+        }
+        _ => false,
+    });
+    if is_its {
+        return Ok(());
+    }
+    let (session, record) = (session.clone(), entry.id.clone());
+    Err(StoreError::Damaged { session, problem: Problem::ChangedRecord { record } })
 }
 
 /// How many events of a run are read at once.

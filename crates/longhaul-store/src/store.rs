@@ -241,31 +241,24 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     }
 
     /// Returns the records in force, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where one of them is not what the log says was made.
     async fn chain(&self, session: &SessionId) -> Result<Vec<SummaryRecord>, StoreError> {
         let Some(state) = self.state(session).await? else { return Ok(Vec::new()) };
-        let entries = self.records(session).await?;
-        let address =
-            |id: &SummaryId| entries.iter().rev().find(|entry| entry.id == *id).map(|entry| entry.address);
-        let addresses: Vec<ContentHash> = state.chain.iter().filter_map(address).collect();
-        let contents = self.contents(session, &addresses).await?;
-        let mut records = Vec::with_capacity(addresses.len());
-        for (address, json) in addresses.into_iter().zip(contents) {
-            let json = json.ok_or(StoreError::DamagedContent { address })?;
-            records.push(object::read_record(address, &json)?);
-        }
-        Ok(records)
+        proof::records(self, session, &state.chain).await
     }
 
     /// Returns the record `id`, in force or not; `None` where there is none or it was destroyed.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where it is not what the log says was made.
     async fn record(&self, session: &SessionId, id: &SummaryId) -> Result<Option<SummaryRecord>, StoreError> {
         let entries = self.records(session).await?;
-        let Some(entry) = entries.iter().rev().find(|entry| entry.id == *id && !entry.is_forgotten) else {
-            return Ok(None);
-        };
-        let address = entry.address;
-        let json = self.contents(session, &[address]).await?.pop().flatten();
-        let json = json.ok_or(StoreError::DamagedContent { address })?;
-        object::read_record(address, &json).map(Some)
+        match entries.iter().rev().find(|entry| entry.id == *id && !entry.is_forgotten) {
+            Some(entry) => proof::record(self, session, entry).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Returns the originals in `span`, as far as they exist, in order. What is not what was written, or not where it was written,

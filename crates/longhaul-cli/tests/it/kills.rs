@@ -12,7 +12,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::run::{Folder, example};
+use crate::{
+    chat::{Answer, Server},
+    run::{Folder, example},
+};
 
 /// How often each command is killed where nobody says otherwise.
 const KILLS: u32 = 5;
@@ -23,12 +26,16 @@ fn kills() -> u32 {
 
 /// Starts `longhaul` and kills it after `share` of the time `whole` that it takes.
 fn killed(folder: &Folder, args: &[&str], whole: Duration, share: f64) {
+    killed_at_its_input(folder, args, Stdio::null(), whole, share);
+}
+
+fn killed_at_its_input(folder: &Folder, args: &[&str], stdin: Stdio, whole: Duration, share: f64) {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
         .args(args)
         .current_dir(folder.path())
         .env_clear()
         .env("HOME", folder.path())
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -58,13 +65,16 @@ fn assert_sound(folder: &Folder) {
     }
 }
 
-/// Returns how many messages the session holds; none where there is no such session.
-fn n_held(folder: &Folder, session: &str) -> usize {
+/// Returns the messages that the session holds; none where there is no such session.
+fn held(folder: &Folder, session: &str) -> Vec<Value> {
     let ran = folder.run(&["history", session, "--full", "--json"], b"");
     let history = serde_json::from_slice::<Value>(&ran.stdout).unwrap_or_default();
-    history["messages"]
-        .as_array()
-        .map_or(0, |messages| messages.iter().filter(|one| !one["message"].is_null()).count())
+    let messages = history["messages"].as_array().into_iter().flatten();
+    messages.map(|one| one["message"].clone()).filter(|message| !message.is_null()).collect()
+}
+
+fn n_held(folder: &Folder, session: &str) -> usize {
+    held(folder, session).len()
 }
 
 /// Starts a compaction in place, and kills it so long after it has kept the transcript beside it, or never. Returns how long it
@@ -185,6 +195,53 @@ fn a_compaction_that_is_killed_leaves_the_old_or_the_new() {
         let again = folder.run(&args, b"");
         assert_eq!(again.code, 0, "after {share}: {}", again.stderr);
         assert_eq!(bytes(&folder, "session.jsonl"), after);
+    }
+}
+
+#[test]
+fn a_chat_that_is_killed_loses_nothing_that_was_said_and_goes_on() {
+    let serve = || {
+        Server::start(|_, _| {
+            Answer::Says(
+                "The function parse_header in src/wire.rs reads the magic number first and then the length of the body, and fails \
+                 with E_SHORT where there is less.",
+            )
+        })
+    };
+    let lines: Vec<String> = (0..11)
+        .map(|nth| {
+            let why = "and why in this order and in no other? ".repeat(12);
+            format!("What does step {nth} of the import do with the file part_{nth}.csv, {why}")
+        })
+        .collect();
+    let script = |from: usize| lines[from..].join("\n") + "\n/save saved.json\n";
+    let more = ["--session", "talk", "--window", "2000", "--max-output", "200"];
+    let (folder, server) = (Folder::new(), serve());
+    let started = Instant::now();
+    let ran = folder.run(&server.args(&more), script(0).as_bytes());
+    let whole = started.elapsed();
+    assert!(ran.code == 0 && ran.stderr.contains(" messages summarized"), "{}", ran.stderr);
+    let all = held(&folder, "talk");
+    let asked = |held: &[Value]| held.iter().filter(|message| message["role"] == "user").count();
+    assert_eq!(asked(&all), lines.len());
+    for share in moments(kills()) {
+        let (folder, server) = (Folder::new(), serve());
+        let stdin = fs::File::open(folder.file("script", script(0).as_bytes())).unwrap();
+        killed_at_its_input(&folder, &server.args(&more), stdin.into(), whole, share);
+        assert_sound(&folder);
+        let held_then = held(&folder, "talk");
+        assert!(all.starts_with(&held_then), "another conversation after {share}");
+        // What was sent had been written, and each answer before what was said to it.
+        let (n_sent, n_asked) = (server.bodies().len(), asked(&held_then));
+        let n_answered = held_then.len() - n_asked;
+        assert!(n_asked >= n_sent && n_answered + 1 >= n_sent, "{n_sent} sent, {n_asked} held after {share}");
+        let saved = bytes(&folder, "saved.json");
+        let is_whole = saved.is_empty() || serde_json::from_slice::<Value>(&saved).is_ok();
+        assert!(is_whole, "half of a history after {share}");
+        let retry = if n_asked > n_answered { "/retry\n" } else { "" };
+        let ran = folder.run(&server.args(&more), format!("{retry}{}", script(n_asked)).as_bytes());
+        assert_eq!(ran.code, 0, "after {share}: {}", ran.stderr);
+        assert!(held(&folder, "talk") == all, "after {share}: {}", ran.stderr);
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::run::{Folder, example};
 
 /// A client that has said hello.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -20,6 +20,11 @@ struct Client {
 
 impl Client {
     fn start(folder: &Folder) -> Client {
+        Client::logging(folder, Stdio::null())
+    }
+
+    /// The same with a place for what it logs.
+    pub(crate) fn logging(folder: &Folder, stderr: Stdio) -> Client {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
             .arg("mcp")
             .current_dir(folder.path())
@@ -27,7 +32,7 @@ impl Client {
             .env("HOME", folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(stderr)
             .spawn()
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
@@ -70,7 +75,7 @@ impl Client {
         answer
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         let answer = self.read();
         assert_eq!(answer["id"], id, "{answer}");
@@ -98,7 +103,7 @@ impl Client {
     }
 
     /// Hangs up, and returns the exit code.
-    fn end(self) -> Option<i32> {
+    pub(crate) fn end(self) -> Option<i32> {
         let Client { mut child, input, output, .. } = self;
         drop((input, output));
         child.wait().unwrap().code()

@@ -1,14 +1,16 @@
 //! A sweep: secrets of every kind in every place of every format, and none of them in anything that longhaul keeps or says;
-//! also after a conversion, an undo, a redo, an import, a search, a failure.
+//! also after a conversion, an undo, a redo, an import, a search, a failure, nor in what `mcp` answers or hooks say and keep.
+//! A backup beside a session is the session's own bytes, secrets and all: the user's file, which nothing else is put into.
 //!
 //! Each kind takes another place in each format. `LONGHAUL_SWEEP=1` has every kind in every place of every format.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{kinds, tell},
+    mcp::Client,
     run::Folder,
 };
 
@@ -124,6 +126,75 @@ fn shown(text: &str) -> Vec<&'static str> {
     kinds().filter(|(.., secret)| text.contains(tell(secret))).map(|(kind, ..)| kind).collect()
 }
 
+/// Returns what `mcp` answers about what is recorded and about the file `in`, and what it logs.
+fn asked_by_an_agent(folder: &Folder) -> Vec<(String, String)> {
+    let log = folder.path().join("mcp.log");
+    let mut client = Client::logging(folder, fs::File::create(&log).unwrap().into());
+    let recall = |query: String| {
+        ("tools/call", json!({"name": "recall", "arguments": {"query": query, "session": "work"}}))
+    };
+    let call = |name: &str, arguments: Value| ("tools/call", json!({"name": name, "arguments": arguments}));
+    let read = |uri: &str| ("resources/read", json!({ "uri": uri }));
+    let mut questions = vec![
+        recall("refused".to_owned()),
+        recall("nothing that anybody said".to_owned()),
+        call("sessions", json!({})),
+        call("context", json!({"session": "in"})),
+        call("context", json!({"session": "work"})),
+        call("compact", json!({"session": "in", "budget": 6000})),
+        call("compact", json!({"session": "bad", "budget": 6000})),
+        call("compact", json!({"session": "in", "budget": 6000, "output": "in"})),
+        ("resources/list", json!({})),
+        read("longhaul://summary/work/head"),
+        read("longhaul://summary/work/none"),
+    ];
+    questions.extend((0..60).map(|nth| recall(format!("m{nth}"))));
+    let answer = |(method, params): (&str, Value)| {
+        let answer = client.ask(method, params.clone());
+        (format!("{params}"), answer.to_string())
+    };
+    let mut answers: Vec<_> = questions.into_iter().map(answer).collect();
+    assert_eq!(client.end(), Some(0));
+    answers.push(("what it logs".to_owned(), fs::read_to_string(log).unwrap()));
+    answers
+}
+
+/// Returns what hooks say when the session `in` is compacted, and when a tool answers with secrets. What the agent is handed of
+/// the tool's output is the tool's, on its way to who asked for it; what is kept of it is not.
+fn told_by_hooks(folder: &Folder) -> Vec<(String, String)> {
+    let build: String =
+        (0..2_000).map(|n| format!("   Compiling part-{n} v0.1.0 (/w/parts/{n})\n")).collect();
+    let told: String = kinds().map(|(kind, before, secret)| format!("{kind}: {before}{secret}\n")).collect();
+    let output = format!("{build}{told}test result: FAILED. 12 passed; 1 failed\n");
+    let events = [
+        json!({"hook_event_name": "PreCompact", "trigger": "auto"}),
+        json!({"hook_event_name": "SessionStart", "source": "compact"}),
+        json!({
+            "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "cargo test"},
+            "tool_response": {"stdout": output, "stderr": "", "interrupted": false, "isImage": false},
+        }),
+    ];
+    let told = |mut event: Value| {
+        event["session_id"] = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa".into();
+        event["transcript_path"] = folder.path().join("in").to_str().into();
+        event["cwd"] = folder.path().to_str().into();
+        let ran = folder.run(&["hook", "run"], event.to_string().as_bytes());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let own = if event["tool_name"].is_string() { "" } else { &String::from_utf8_lossy(&ran.stdout) };
+        (event["hook_event_name"].to_string(), format!("{own}{}", ran.stderr))
+    };
+    let said = events.into_iter().map(told).collect();
+    let kept = fs::read_dir(folder.path().join(".local/share/longhaul/outputs")).unwrap().count();
+    assert_eq!(kept, 1, "the output is kept, and swept with the rest");
+    said
+}
+
+/// Returns the files below a folder.
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
 fn sweep(format: &str, turn: usize) {
     let folder = Folder::new();
     let (conversation, unknown) = planted(turn);
@@ -148,8 +219,10 @@ fn sweep(format: &str, turn: usize) {
         }
     };
     let stored = |stage: &str, folder_of: &str| {
-        let files = fs::read_dir(folder.path().join(folder_of)).unwrap().map(|entry| entry.unwrap().path());
-        for file in files.filter(|file| file.file_name().unwrap().to_string_lossy().contains(".db")) {
+        let is_ours = |file: &&std::path::PathBuf| {
+            folder_of != "." || file.file_name().unwrap().to_string_lossy().contains(".db")
+        };
+        for file in files_below(&folder.path().join(folder_of)).iter().filter(is_ours) {
             check(
                 &format!("{} after {stage}", file.display()),
                 &String::from_utf8_lossy(&fs::read(&file).unwrap()),
@@ -206,6 +279,21 @@ fn sweep(format: &str, turn: usize) {
         };
         check(what, &folder.run(args, b"").stderr);
     }
+    for (what, text) in asked_by_an_agent(&folder).into_iter().chain(told_by_hooks(&folder)) {
+        check(&what, &text);
+    }
+    stored("mcp and hooks", ".local/share/longhaul");
+    unpacked("mcp and hooks", &[]);
+
+    // Compacted in place: what lies beside it is what the user had, and the store has none of it.
+    let into: &[&str] = match format {
+        "claude-code" | "codex" => &["--in-place"],
+        _ => &["-o", "in", "--force"],
+    };
+    run(&[&["compact", "in", "--from", format, "--budget", "6000", "--session", "own"], into].concat());
+    assert!(fs::read(folder.path().join("in.bak")).unwrap() == history.as_bytes(), "{format}: the backup");
+    stored("compact --in-place", ".local/share/longhaul");
+
     let (.., secret) = kinds().next().unwrap();
     let forget = folder.run(&["forget", "work", "--matching", "-"], secret.as_bytes());
     check("what forget says", &forget.stderr);

@@ -215,6 +215,9 @@ fn a_secret_is_found_however_it_is_spelled() {
         ("a soft hyphen", hidden("\u{ad}")),
         ("a mark", hidden("\u{feff}")),
         ("a colour", hidden("\u{1b}[01;31m\u{1b}[K")),
+        ("a string put together", hidden("\" + \"")),
+        ("a string put together on two lines", hidden("' +\n    '")),
+        ("a line that goes on", hidden("\\\n")),
     ];
     let mut missed = Vec::new();
     for (how, text) in texts {

@@ -68,7 +68,7 @@ pub(super) async fn entries(
 /// Returns the records in the order they were made.
 pub(super) async fn records(server: &Server, id: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
     const QUERY: &str =
-        "SELECT records.id, records.content IS NULL, coalesce(contents.address, records.address)
+        "SELECT records.id, records.content IS NULL, coalesce(contents.address, records.address), records.seq
         FROM records LEFT JOIN contents ON contents.key = records.content
         WHERE records.session = (SELECT key FROM sessions WHERE id = $1) ORDER BY records.seq";
     let rows = server.query(READING, QUERY, &[&id.as_str()]).await?;
@@ -77,7 +77,8 @@ pub(super) async fn records(server: &Server, id: &SessionId) -> Result<Vec<Recor
         let missing = || Problem::MissingRecord { record: record.clone() };
         let address = hash(row.get(2))
             .ok_or_else(|| StoreError::Damaged { session: id.clone(), problem: missing() })?;
-        Ok(RecordEntry { address, is_forgotten: row.get(1), id: record })
+        let seq = row.get::<_, i64>(3) as u64;
+        Ok(RecordEntry { seq, address, is_forgotten: row.get(1), id: record })
     };
     rows.iter().map(entry).collect()
 }

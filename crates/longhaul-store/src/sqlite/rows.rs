@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, Snapshot, StoreError, StoredSession,
-    object, pack::unpack, proof::Proof,
+    object,
+    pack::unpack,
+    proof::{self, Proof},
 };
 
 /// A session as it is held.
@@ -239,15 +241,19 @@ pub(super) fn record(
     record: &SummaryId,
 ) -> Result<Option<SummaryRecord>, StoreError> {
     let query = connection.prepare_cached(
-        "SELECT contents.address FROM records JOIN contents ON contents.key = records.content
+        "SELECT contents.address, records.seq, records.session FROM records
+         JOIN contents ON contents.key = records.content
          WHERE records.session = (SELECT key FROM sessions WHERE id = ?1) AND records.id = ?2
          ORDER BY records.seq DESC LIMIT 1",
     );
-    let address = |row: &Row<'_>| row.get::<_, [u8; 32]>(0).map(ContentHash);
+    let place =
+        |row: &Row<'_>| Ok((ContentHash(row.get(0)?), row.get::<_, i64>(1)? as u64, row.get::<_, i64>(2)?));
     let found = query
-        .and_then(|mut query| query.query_row([id.as_str(), record.as_str()], address).optional())
+        .and_then(|mut query| query.query_row([id.as_str(), record.as_str()], place).optional())
         .map_err(reading(id))?;
-    let Some(address) = found else { return Ok(None) };
+    let Some((address, seq, key)) = found else { return Ok(None) };
+    let entry = RecordEntry { seq, id: record.clone(), address, is_forgotten: false };
+    proof::made(id, &entry, events_of(connection, key, id, seq, 1)?.first())?;
     let json = contents(connection, codec, id, &[address])?.pop().flatten();
     let json = json.ok_or(StoreError::DamagedContent { address })?;
     object::read_record(address, &json).map(Some)
@@ -256,14 +262,14 @@ pub(super) fn record(
 /// Returns the records in the order they were made.
 pub(super) fn records(connection: &Connection, id: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
     let query = connection.prepare_cached(
-        "SELECT records.id, records.content IS NULL, ifnull(contents.address, records.address)
+        "SELECT records.id, records.content IS NULL, ifnull(contents.address, records.address), records.seq
          FROM records LEFT JOIN contents ON contents.key = records.content
          WHERE records.session = (SELECT key FROM sessions WHERE id = ?1) ORDER BY records.seq",
     );
     let entry = |row: &Row<'_>| {
         let id: String = text(row, 0)?;
-        let address = ContentHash(row.get(2)?);
-        Ok(RecordEntry { id: SummaryId(id.into()), address, is_forgotten: row.get(1)? })
+        let (seq, address) = (row.get::<_, i64>(3)? as u64, ContentHash(row.get(2)?));
+        Ok(RecordEntry { seq, id: SummaryId(id.into()), address, is_forgotten: row.get(1)? })
     };
     query.and_then(|mut query| query.query_map([id.as_str()], entry)?.collect()).map_err(reading(id))
 }

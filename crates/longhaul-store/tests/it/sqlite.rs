@@ -9,7 +9,7 @@ use longhaul_store::{
     Commit, Problem, Selector, SqliteStore, StoreError, SummaryStore,
     conformance::{block_on, record, said, session},
 };
-use longhaul_transcript::{Raw, Redacted, Span};
+use longhaul_transcript::{Raw, Redacted, Span, SummaryId};
 
 /// Every byte of the database's files, one after the other.
 fn bytes_of(path: &Path) -> Vec<u8> {
@@ -330,6 +330,55 @@ fn forgetting_nothing_waits_for_nobody_but_where_the_log_is_to_be_cleared() {
     assert!(!holds(&bytes_of(&path), "tr0ub4dor"));
     reader.execute_batch("BEGIN; SELECT count(*) FROM events;").unwrap();
     assert!(block_on(store.forget(&name, &nothing, 5)).unwrap().is_empty(), "nothing is left to clear");
+}
+
+#[test]
+fn a_summary_in_the_place_of_another_is_told_and_never_handed_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    let (first, second) = block_on(async {
+        let talk: Vec<_> = (0..4).map(|nth| said(&format!("word{nth} of the talk"))).collect();
+        store.journal(&name, 0, &talk, 1).await.unwrap();
+        let first = record(&name, None, 2, "the first");
+        store.append(&name, &first).await.unwrap();
+        let second = record(&name, Some(&first), 4, "the second");
+        store.append(&name, &second).await.unwrap();
+        assert_eq!(store.chain(&name).await.unwrap().len(), 2);
+        (first.id.clone(), second.id.clone())
+    });
+    drop(store);
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let told = |id: &SummaryId, what: &str| {
+        let store = SqliteStore::open(&path).unwrap();
+        for error in [
+            block_on(store.chain(&name)).unwrap_err(),
+            block_on(store.record(&name, id)).map_or_else(|error| error, |found| panic!("{found:?}")),
+        ] {
+            assert_eq!(error.to_string(), format!("session s is damaged: record {id} {what}"));
+        }
+    };
+    // Their texts, then their names: each is whole by itself.
+    let swapped = |column: &str| {
+        format!(
+            "CREATE TEMP TABLE other AS SELECT seq, {column} AS it FROM records;
+             UPDATE records SET {column} = (SELECT it FROM other WHERE other.seq != records.seq)"
+        )
+    };
+    change(&swapped("content"));
+    told(&first, "was changed");
+    change(&swapped("content"));
+    change(&swapped("id"));
+    told(&first, "was changed");
+    change(&swapped("id"));
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(block_on(store.head(&name)).unwrap().unwrap().id, second);
+    drop(store);
+    change("DELETE FROM records WHERE seq = (SELECT min(seq) FROM records)");
+    let store = SqliteStore::open(&path).unwrap();
+    let missing = block_on(store.chain(&name)).unwrap_err().to_string();
+    assert_eq!(missing, format!("session s is damaged: record {first} is missing"));
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Writing a Claude Code session file after something was taken out of its live context.
 
-use std::{borrow::Cow, collections::BTreeMap, io::Write};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+    io::Write,
+};
 
 use longhaul_transcript::ContentHash;
 
@@ -116,11 +120,16 @@ impl<'a> Plan<'a> {
         let mut order: Vec<usize> = (0..self.lines.len()).filter(|at| self.state[*at].is_some()).collect();
         order.sort_by_key(|at| self.lines[*at].order);
         let nearest = self.nearest_kept();
-        // In which run between new lines each line stands; one hangs on a line of another run only through the new ones.
-        let mut run = vec![0usize; self.lines.len()];
+        let names = self.names(&order);
+        // In which run between new lines each line stands, once it is written; one hangs on a line of another run only
+        // through the new ones.
+        let mut run: Vec<Option<usize>> = vec![None; self.lines.len()];
         let mut runs = 0;
         let mut last_new: Option<String> = None;
         let mut last: Option<String> = None;
+        // What was said last in this run, and the same for each line above it.
+        let mut last_said: Option<usize> = None;
+        let mut said_above: Vec<Option<usize>> = vec![None; self.lines.len()];
         let mut waiting = self.fresh.iter().peekable();
         if let Some(boundary) = self.boundary() {
             last_new = Some(boundary.0.clone());
@@ -133,21 +142,49 @@ impl<'a> Plan<'a> {
             while let Some((_, new)) = waiting.next_if(|(place, _)| **place <= line.order) {
                 self.emit_new(new, out, &mut last, line.order);
                 last_new.clone_from(&last);
+                last_said = None;
                 runs += 1;
             }
-            run[at] = runs;
-            let parent = match nearest[at] {
-                Some(parent) if run[parent] == runs => self.lines[parent].uuid.as_deref(),
-                _ => last_new.as_deref(),
-            };
-            out.push(self.line(at, parent));
-            if line.kind != Kind::Sidechain && line.uuid.is_some() {
-                last = line.uuid.as_deref().map(str::to_owned);
+            let mut parent = nearest[at].filter(|parent| run[*parent] == Some(runs));
+            said_above[at] = parent.and_then(|parent| match &self.lines[parent] {
+                // What a subagent's line hangs on is left as it is, and so not known.
+                above if above.live.is_some() || above.kind == Kind::Sidechain => Some(parent),
+                _ => said_above[parent],
+            });
+            // What hangs beside what was said last is found by what is there no more (C-05): it is hung on that.
+            if line.live.is_some() && said_above[at] != last_said {
+                (parent, said_above[at]) = (last_said, last_said);
+            }
+            let parent = parent.map_or(last_new.as_deref(), |parent| names[parent].as_deref());
+            out.push(self.line(at, names[at].as_deref(), parent));
+            run[at] = Some(runs);
+            last_said = line.live.map(|_| at).or(last_said);
+            if let Some(name) = names[at].as_deref().filter(|_| line.kind != Kind::Sidechain) {
+                last = Some(name.to_owned());
             }
         }
         for (_, new) in waiting {
             self.emit_new(new, out, &mut last, END);
         }
+    }
+
+    /// Returns the id under which each line is written, in the order of writing: its own, but for one that another line has
+    /// already. Who reads them takes the first for both (C-09), and what hangs on the second would be lost.
+    fn names(&self, order: &[usize]) -> Vec<Option<Cow<'a, str>>> {
+        let mut names = vec![None; self.lines.len()];
+        let mut taken = HashSet::new();
+        for at in order {
+            let line = &self.lines[*at];
+            names[*at] = match line.uuid.as_deref() {
+                Some(uuid) if taken.insert(uuid) => Some(uuid.into()),
+                None if line.live.is_none() => None,
+                _ => {
+                    let raw = &self.doc.bytes[line.range.clone()];
+                    Some(derived_uuid(&[b"line", &at.to_le_bytes(), raw]).into())
+                }
+            };
+        }
+        names
     }
 
     /// Returns, for each line, the closest line above it that stays. Linear: each step is taken once.
@@ -175,8 +212,8 @@ impl<'a> Plan<'a> {
         nearest
     }
 
-    /// Returns a kept line with its message and its parent as they are now.
-    fn line(&self, at: usize, parent: Option<&str>) -> Cow<'a, [u8]> {
+    /// Returns a kept line with its id, its message and its parent as they are now.
+    fn line(&self, at: usize, uuid: Option<&str>, parent: Option<&str>) -> Cow<'a, [u8]> {
         let line = &self.lines[at];
         let bytes = &self.doc.bytes[line.range.clone()];
         let Ok(text) = std::str::from_utf8(bytes) else { return bytes.into() };
@@ -191,14 +228,29 @@ impl<'a> Plan<'a> {
             return bytes.into();
         };
         let fields = json.object();
-        if let Some(named) = fields.get("parentUuid").filter(|_| line.kind != Kind::Sidechain) {
-            let now = parent.map_or("null".to_owned(), quoted);
-            if named.raw() != now {
-                edits.replace(named.range_in(text), now);
+        let now = parent.map_or("null".to_owned(), quoted);
+        let named = fields.get("parentUuid").map_or("null", Json::raw);
+        let ids = [
+            ("uuid", uuid.filter(|uuid| line.uuid.as_deref() != Some(*uuid)).map(quoted)),
+            ("parentUuid", Some(now).filter(|now| line.kind != Kind::Sidechain && now != named)),
+        ];
+        let mut missing = String::new();
+        for (key, value) in ids.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            match fields.get(key) {
+                Some(old) => edits.replace(old.range_in(text), value),
+                None => missing += &format!("\"{key}\":{value},"),
             }
+        }
+        if !missing.is_empty() {
+            let inside = json.range_in(text).start + 1;
+            edits.replace(inside..inside, missing);
         }
         if let (true, Some(State::Same), Some(_)) = (self.has_summary, state, line.live) {
             set_unbilled(text, fields.get("message"), &mut edits);
+        }
+        if let (Kind::Boundary, Some(metadata)) = (line.kind, fields.get("compactMetadata")) {
+            // What it kept stands and hangs where it is read (C-06), and some of the lines it names may be gone.
+            remove_field(text, &metadata.object(), "preservedSegment", &mut edits);
         }
         if matches!(state, Some(State::Message(_))) {
             // The twin of a tool's result, which the model never saw, would contradict a digested one.

@@ -35,6 +35,8 @@ pub(crate) enum Kind {
     Item { is_bare: bool },
     /// The context was replaced here.
     Compacted,
+    /// Turns were taken back here. Written again, it would take back what is kept.
+    TakenBack,
     /// Anything else, the events that mirror items among it.
     Other,
 }
@@ -165,10 +167,7 @@ impl<'a> Replay<'a> {
                 self.compacted(at, &payload.object());
                 Kind::Compacted
             }
-            ("event_msg", Some(payload)) => {
-                self.event(&payload.object());
-                Kind::Other
-            }
+            ("event_msg", Some(payload)) => self.event(&payload.object()),
             // no wrapper; the head has no type.
             ("", None) if self.lines.len() == 1 && fields.get("id").is_some() => {
                 self.meta(at, &fields);
@@ -277,7 +276,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn event(&mut self, payload: &Object<'a>) {
+    fn event(&mut self, payload: &Object<'a>) -> Kind {
         match payload.text("type").as_deref() {
             // the last turns were taken back.
             Some("thread_rolled_back" | "thread_rollback") => {
@@ -294,13 +293,14 @@ impl<'a> Replay<'a> {
                 }
                 let items = self.context.len();
                 self.usages.retain(|(covered, _)| *covered <= items);
+                return Kind::TakenBack;
             }
             // the figures of the last request. It covered what stands before the model's last words.
             Some("token_count") => {
                 let Some(last) = payload.some("info").and_then(|info| info.get("last_token_usage")) else {
-                    return;
+                    return Kind::Other;
                 };
-                let Some(start) = self.speech else { return };
+                let Some(start) = self.speech else { return Kind::Other };
                 let usage = usage(&last.object());
                 let is_news =
                     self.usages.last().is_none_or(|(covered, known)| *covered != start || *known != usage);
@@ -310,6 +310,7 @@ impl<'a> Replay<'a> {
             }
             _ => {}
         }
+        Kind::Other
     }
 }
 

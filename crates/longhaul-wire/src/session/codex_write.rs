@@ -29,13 +29,17 @@ pub(crate) fn write(
     let split = emitted.iter().rposition(|emitted| !is_line(doc, lines, emitted)).map_or(0, |at| at + 1);
     let (before, tail) = emitted.split_at(split);
     let mut texts: Vec<Option<String>> = vec![None; lines.len()];
-    for emitted in emitted {
-        let Emitted::Kept { n, rendered } = emitted else { continue };
-        let fragment = &doc.slots[*n].fragments[0];
-        let line = &lines[fragment.at];
-        if let (Kind::Meta, Some(Rendered::Changed(value))) = (line.kind, rendered.first()) {
-            texts[fragment.at] = Some(patched(doc, line, &fragment.range, value));
-        }
+    if let Some(head) = doc.slots.first().map(|slot| &slot.fragments[0]).filter(|head| is_instructions(head))
+    {
+        let kept = emitted.iter().find_map(|emitted| match emitted {
+            Emitted::Kept { n: 0, rendered } => rendered.first(),
+            _ => None,
+        });
+        texts[head.at] = match kept {
+            Some(Rendered::Same) => None,
+            Some(Rendered::Changed(value)) => Some(patched(doc, &lines[head.at], &head.range, value)),
+            Some(Rendered::Gone) | None => Some(without_instructions(doc.raw(&lines[head.at].range))),
+        };
     }
     let mut is_kept = vec![false; lines.len()];
     for emitted in tail {
@@ -104,7 +108,7 @@ fn keep_the_rest(lines: &[Line], first_kept: usize, is_kept: &mut [bool]) {
         match line.kind {
             Kind::Item { .. } => follows_kept = is_kept[at],
             Kind::Meta => is_kept[at] = true,
-            Kind::Compacted => {}
+            Kind::Compacted | Kind::TakenBack => {}
             Kind::Turn | Kind::Other => is_kept[at] = follows_kept || Some(at) == turn,
         }
     }
@@ -113,7 +117,7 @@ fn keep_the_rest(lines: &[Line], first_kept: usize, is_kept: &mut [bool]) {
 /// Returns what was said in a fragment as an item, or nothing for the instructions: they stand in the head of the file.
 pub(super) fn item_of(fragment: &Fragment, raw: &str) -> Option<String> {
     match fragment.dialect {
-        dialect if dialect == &INSTRUCTIONS => None,
+        _ if is_instructions(fragment) => None,
         // An older compaction's summary was a bare string; here it becomes an item.
         dialect if dialect == &USER_TEXT => Some(format!(
             "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":{raw}}}]}}"
@@ -183,6 +187,22 @@ pub(super) fn last_usage(line: &str) -> Option<Json<'_>> {
     let payload = Json::check(line.as_bytes()).ok()?.get("payload")?;
     let is_count = payload.get("type")?.text()? == "token_count";
     payload.get("info").filter(|_| is_count)?.get("last_token_usage").filter(|usage| usage.is_object())
+}
+
+fn is_instructions(fragment: &Fragment) -> bool {
+    fragment.dialect == &INSTRUCTIONS
+}
+
+/// Returns the head of the file without the instructions in it, wherever they stand.
+fn without_instructions(line: &str) -> String {
+    let mut edits = Edits::default();
+    if let Ok(json) = Json::check(line.trim_start_matches('\u{feff}').as_bytes()) {
+        let payload = json.get("payload").filter(|payload| payload.is_object()).unwrap_or(json);
+        ["base_instructions", "instructions"]
+            .iter()
+            .for_each(|key| set_field(line, payload, key, "null", &mut edits));
+    }
+    edits.apply(line)
 }
 
 fn patched(doc: &Document, line: &Line, range: &std::ops::Range<usize>, value: &str) -> String {
