@@ -18,8 +18,9 @@ pub(super) fn is_envelope(line: &str) -> bool {
     const CODES: [&str; 4] =
         ["Exit code ", "Exit code: ", "Process exited with code ", "Command exited with code "];
     let is_code = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    const STARTS: [&str; 11] = [
+    const STARTS: [&str; 12] = [
         "<tool_use_error>Sibling tool call errored",
+        "The user doesn't want to proceed with this tool use.",
         "agentId: ",
         "<usage>",
         "tool_uses: ",

@@ -128,10 +128,13 @@ impl Line {
         self.is_title && WORDS.iter().any(|word| lower.contains(word))
     }
 
-    /// Whether a line tells what somebody was doing: "Currently investigating".
+    /// Whether a line tells what somebody was doing: "Currently investigating", "**In Progress**: …".
     fn is_under_way(&self) -> bool {
         let doing = self.text.split_once("Currently ").and_then(|(_, rest)| rest.split_whitespace().next());
-        self.fence.is_none() && doing.is_some_and(|word| word.ends_with("ing"))
+        let is_labelled = self.text.trim_start_matches([' ', '-', '*']).starts_with("In Progress");
+        !self.is_title
+            && self.fence.is_none()
+            && (is_labelled || doing.is_some_and(|word| word.ends_with("ing")))
     }
 }
 
@@ -149,6 +152,7 @@ mod tests {
         let all = [
             "4. Errors:",
             "   - test_relay_waits: Currently investigating it",
+            "   - **In Progress**: the other callers of test_relay_waits",
             "7. Pending Tasks:",
             "   - Mend `test_relay_waits`",
             "     in src/relay.rs",
