@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
@@ -34,7 +34,7 @@ struct Session {
     /// The words of each original, where it is not destroyed.
     words: Vec<String>,
     records: Vec<RecordEntry>,
-    contents: HashMap<ContentHash, String>,
+    contents: HashMap<ContentHash, Arc<str>>,
     snapshot: Option<Snapshot>,
 }
 
@@ -174,7 +174,7 @@ impl SummaryStore for MemoryStore {
     ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         let inner = self.lock();
         let held = inner.sessions.get(session);
-        let content = |address| held?.contents.get(address).map(|json| json.clone().into_bytes());
+        let content = |address| held?.contents.get(address).map(|json| json.as_bytes().to_vec());
         Ok(addresses.iter().map(content).collect())
     }
 

@@ -12,8 +12,8 @@ use crate::{JournalEntry, Original, StoreError, search};
 pub struct Object {
     /// SHA-256 of `json`.
     pub address: ContentHash,
-    /// The message or record as JSON text.
-    pub json: String,
+    /// The message or record as JSON text. It may be large, and whoever wants to write it holds it until it is written.
+    pub json: Arc<str>,
 }
 
 /// What is kept beside a message, which says the same however it is spelled.
@@ -35,7 +35,7 @@ impl Object {
     /// Returns the content of a message.
     pub fn of_message(message: &Redacted<Message>) -> Object {
         let json = canonical_json(message);
-        Object { address: ContentHash::of(json.as_bytes()), json }
+        Object { address: ContentHash::of(json.as_bytes()), json: json.into() }
     }
 
     /// Returns what is to be kept beside a message; `None` where there is nothing.
@@ -45,13 +45,13 @@ impl Object {
             return None;
         }
         let json = serde_json::to_string(&spelling).expect("a spelling has string keys only");
-        Some(Object { address: ContentHash::of(json.as_bytes()), json })
+        Some(Object { address: ContentHash::of(json.as_bytes()), json: json.into() })
     }
 
     /// Returns the content of a record.
     pub fn of_record(record: &Redacted<SummaryRecord>) -> Object {
         let json = serde_json::to_string(&**record).expect("a record has string keys only");
-        Object { address: ContentHash::of(json.as_bytes()), json }
+        Object { address: ContentHash::of(json.as_bytes()), json: json.into() }
     }
 
     /// Returns the words to find a message by, separated by spaces, in order of first occurrence; none for a record.
@@ -160,7 +160,7 @@ mod tests {
         let there = Redacted::assume(said.with_origin(Origin::Document(7)));
         assert_eq!(address_of(&here), address_of(&there));
         let object = Object::of_message(&there);
-        assert_eq!(object.json, r#"{"role":"user","parts":[{"text":"hello"}]}"#);
+        assert_eq!(&*object.json, r#"{"role":"user","parts":[{"text":"hello"}]}"#);
         assert_eq!(read_message(object.address, object.json.as_bytes()).unwrap(), *here);
     }
 

@@ -472,7 +472,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
                 let Some(json) = json.filter(|_| !is_gone) else { return Ok(None) };
                 let json =
                     String::from_utf8(json).ok().filter(|json| ContentHash::of(json.as_bytes()) == address);
-                json.map(|json| Some(Object { address, json })).ok_or(StoreError::DamagedContent { address })
+                json.map(|json| Some(Object { address, json: json.into() }))
+                    .ok_or(StoreError::DamagedContent { address })
             });
             let objects = objects.collect::<Result<_, StoreError>>()?;
             steps.push(Step { at_ms, kind, objects });

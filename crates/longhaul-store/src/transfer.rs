@@ -203,7 +203,7 @@ fn objects(line: &Line) -> Result<Vec<Option<Object>>, ()> {
             EventKind::Originals { .. } => is_spelling(address, json.as_bytes()),
             _ => read_record(address, json.as_bytes()).is_ok(),
         };
-        let object = Object { address, json: json.to_owned() };
+        let object = Object { address, json: json.into() };
         is_right.then_some(Some(object)).ok_or(())
     });
     contents.collect()

@@ -4,16 +4,16 @@
 //! it is, and when a session has [`LOOSE`] bytes waiting they move into a block, in the transaction of that append. A
 //! block that is not full is joined with what comes next. When a content is destroyed its block is written anew.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec::Codec;
 
 /// A content on its way into a block: its key, and its JSON.
-pub(super) struct Loose {
+pub(super) struct Loose<'a> {
     pub(super) key: i64,
-    pub(super) json: Vec<u8>,
+    pub(super) json: Cow<'a, [u8]>,
 }
 
 /// Where a content stands.
@@ -57,7 +57,7 @@ pub(super) fn write(
     connection: &Connection,
     codec: &Codec,
     open: Option<i64>,
-    contents: Vec<Loose>,
+    contents: Vec<Loose<'_>>,
 ) -> rusqlite::Result<()> {
     if contents.is_empty() {
         return Ok(());
@@ -113,7 +113,7 @@ pub(super) fn rewrite(
 }
 
 /// Returns what stands in a block, in order; `None` where it cannot be read.
-fn held(connection: &Connection, codec: &Codec, block: i64) -> rusqlite::Result<Option<Vec<Loose>>> {
+fn held(connection: &Connection, codec: &Codec, block: i64) -> rusqlite::Result<Option<Vec<Loose<'static>>>> {
     let mut find = connection
         .prepare_cached("SELECT key, start, length FROM contents WHERE block = ?1 ORDER BY start")?;
     let places: Vec<(i64, i64, i64)> = find
@@ -124,7 +124,7 @@ fn held(connection: &Connection, codec: &Codec, block: i64) -> rusqlite::Result<
     for (key, start, length) in places {
         let place = Place { block, start: start as usize, length: length as usize };
         match reader.read(connection, codec, place)? {
-            Some(json) => held.push(Loose { key, json }),
+            Some(json) => held.push(Loose { key, json: json.into() }),
             None => return Ok(None),
         }
     }
@@ -132,8 +132,16 @@ fn held(connection: &Connection, codec: &Codec, block: i64) -> rusqlite::Result<
 }
 
 /// Writes one block, in the place of `key` or as a new one.
-fn put(connection: &Connection, codec: &Codec, key: Option<i64>, contents: &[Loose]) -> rusqlite::Result<()> {
-    let bytes: Vec<u8> = contents.iter().flat_map(|content| content.json.iter().copied()).collect();
+fn put(
+    connection: &Connection,
+    codec: &Codec,
+    key: Option<i64>,
+    contents: &[Loose<'_>],
+) -> rusqlite::Result<()> {
+    let bytes: Cow<'_, [u8]> = match contents {
+        [alone] => Cow::Borrowed(&alone.json),
+        _ => contents.iter().flat_map(|content| content.json.iter().copied()).collect(),
+    };
     let body = codec.encode_block(&bytes, bytes.len() >= FULL);
     let key = match key {
         Some(key) => {

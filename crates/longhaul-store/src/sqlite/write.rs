@@ -194,14 +194,10 @@ fn write_event(
 ) -> rusqlite::Result<()> {
     match &event.kind {
         EventKind::Originals { start, addresses, spellings } => {
-            let content = |object: &'_ Option<Object>| match object {
-                Some(object) => Content::Json(object.json.clone().into_bytes().into()),
-                None => Content::Gone,
-            };
             let mut objects = objects.iter();
-            let contents = addresses.iter().copied().zip(objects.by_ref().map(content)).collect();
+            let contents = addresses.iter().copied().zip(objects.by_ref().map(Content::of)).collect();
             let mut beside =
-                |address: &ContentHash| (*address, objects.next().map_or(Content::Gone, content));
+                |address: &ContentHash| (*address, objects.next().map_or(Content::Gone, Content::of));
             let spellings = spellings.iter().map(|address| address.as_ref().map(&mut beside)).collect();
             let adding = Adding { event: event.clone(), start: *start, contents, spellings };
             return originals(connection, codec, key, &[adding]);
@@ -288,12 +284,21 @@ pub(super) enum Content<'a> {
     Gone,
 }
 
+impl Content<'_> {
+    fn of(object: &Option<Object>) -> Content<'_> {
+        match object {
+            Some(object) => Content::Json(object.json.as_bytes().into()),
+            None => Content::Gone,
+        }
+    }
+}
+
 /// Writes events that add originals, in order, with their contents.
-pub(super) fn originals(
+pub(super) fn originals<'a>(
     connection: &Connection,
     codec: &Codec,
     key: i64,
-    added: &[Adding<'_>],
+    added: &'a [Adding<'_>],
 ) -> rusqlite::Result<()> {
     let Some(first) = added.first() else { return Ok(()) };
     let size = |content: &Content<'_>| match content {
@@ -312,19 +317,19 @@ pub(super) fn originals(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let mut fresh = Vec::new();
-    let mut put_one = |(address, content): &(ContentHash, Content<'_>)| {
-        let put = match content {
-            Content::Json(json) => Some(put(connection, codec, *address, json, keep)?),
-            Content::Kept(bytes) => Some(put(connection, codec, *address, bytes, Keep::AsGiven)?),
-            Content::Gone => None,
-        };
-        if let (Some((key, true)), Content::Json(json), Keep::ForBlock) = (put, content, keep) {
-            fresh.push(Loose { key, json: json.to_vec() });
-        }
-        let content_key = put.map(|(content, _)| content);
-        Ok::<_, rusqlite::Error>((content_key, content_key.is_none().then_some(address.0)))
-    };
     for Adding { event, start, contents, spellings } in added {
+        let mut put_one = |(address, content): &'a (ContentHash, Content<'_>)| {
+            let put = match content {
+                Content::Json(json) => Some(put(connection, codec, *address, json, keep)?),
+                Content::Kept(bytes) => Some(put(connection, codec, *address, bytes, Keep::AsGiven)?),
+                Content::Gone => None,
+            };
+            if let (Some((key, true)), Content::Json(json), Keep::ForBlock) = (put, content, keep) {
+                fresh.push(Loose { key, json: Cow::Borrowed(json) });
+            }
+            let content_key = put.map(|(content, _)| content);
+            Ok::<_, rusqlite::Error>((content_key, content_key.is_none().then_some(address.0)))
+        };
         log(connection, key, event)?;
         for (at, content) in contents.iter().enumerate() {
             let (content, gone) = put_one(content)?;
@@ -393,7 +398,7 @@ fn settle(
     codec: &Codec,
     key: i64,
     end: i64,
-    fresh: Vec<Loose>,
+    fresh: Vec<Loose<'_>>,
 ) -> rusqlite::Result<()> {
     let settled: i64 = connection
         .prepare_cached("SELECT settled FROM sessions WHERE key = ?1")?
@@ -408,10 +413,10 @@ fn settle(
         .query_map(params![key, settled, end], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
     // One that cannot be read stays where it is.
-    let readable = waiting
-        .into_iter()
-        .filter_map(|(key, is_packed, body)| codec.decode(is_packed, body).map(|json| Loose { key, json }));
-    let contents: Vec<Loose> = readable.chain(fresh).collect();
+    let readable = waiting.into_iter().filter_map(|(key, is_packed, body)| {
+        codec.decode(is_packed, body).map(|json| Loose { key, json: json.into() })
+    });
+    let contents: Vec<Loose<'_>> = readable.chain(fresh).collect();
     let open = connection
         .prepare_cached(
             "SELECT contents.block FROM originals JOIN contents ON contents.key = originals.content
