@@ -159,6 +159,10 @@ impl Summarizer for Announced {
         self.ladder.worth()
     }
 
+    fn ends_by_itself(&self) -> bool {
+        self.ladder.ends_by_itself()
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let plan = self.ladder.plan(&request);
         if plan.max_calls > 0 {

@@ -1,6 +1,8 @@
 //! The calls of a conversation, each read once, with what came of it.
 
-use longhaul_transcript::{Entry, Part, ToolResult};
+use std::ops::Range;
+
+use longhaul_transcript::{Entry, Part, ToolCall, ToolResult};
 
 use crate::{CallView, waiting::Waiting};
 
@@ -30,30 +32,66 @@ pub struct Act<'e> {
 /// });
 /// assert!(runs.done().is_empty() && todos.items(entries).is_empty() && touches.histories().is_empty());
 /// ```
-pub fn each_act<'e>(entries: &'e [Entry], mut each: impl FnMut(&Act<'e>)) {
-    let mut results: Vec<Option<(u64, &ToolResult)>> = Vec::new();
-    let mut waiting: Waiting<usize> = Waiting::default();
-    for entry in entries {
-        for part in &entry.message.parts {
-            match part {
-                Part::ToolCall(call) => {
-                    waiting.push(&call.id, entry.id.ordinal, results.len());
-                    results.push(None);
-                }
-                Part::ToolResult(result) => {
-                    if let Some(at) = waiting.answered(&result.call_id) {
-                        results[at] = Some((entry.id.ordinal, result));
+pub fn each_act<'e>(entries: &'e [Entry], each: impl FnMut(&Act<'e>)) {
+    let calls = Calls::of(entries);
+    calls.each(0..calls.len(), each);
+}
+
+/// The calls of a conversation with their results, of which none is read yet.
+#[derive(Clone, Debug)]
+pub struct Calls<'e>(Vec<Call<'e>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Call<'e> {
+    message: u64,
+    call: &'e ToolCall,
+    result: Option<(u64, &'e ToolResult)>,
+}
+
+impl<'e> Calls<'e> {
+    /// Returns the calls in `entries`, in their order.
+    pub fn of(entries: &'e [Entry]) -> Calls<'e> {
+        let mut calls: Vec<Call<'_>> = Vec::new();
+        let mut waiting: Waiting<usize> = Waiting::default();
+        for entry in entries {
+            let message = entry.id.ordinal;
+            for part in &entry.message.parts {
+                match part {
+                    Part::ToolCall(call) => {
+                        waiting.push(&call.id, message, calls.len());
+                        calls.push(Call { message, call, result: None });
                     }
+                    Part::ToolResult(result) => {
+                        if let Some(at) = waiting.answered(&result.call_id) {
+                            calls[at].result = Some((message, result));
+                        }
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
+        Calls(calls)
     }
-    let mut results = results.into_iter();
-    for entry in entries {
-        for call in entry.message.calls() {
-            let result = results.next().flatten();
-            each(&Act { message: entry.id.ordinal, call: CallView::new(call), result });
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns how many of the first `len` were answered.
+    pub fn answered(&self, len: usize) -> usize {
+        self.0.iter().take(len).filter(|call| call.result.is_some()).count()
+    }
+
+    /// Reads those at these places, and calls `each` with every one of them.
+    pub fn each(&self, places: Range<usize>, mut each: impl FnMut(&Act<'e>)) {
+        for Call { message, call, result } in self.0.get(places).into_iter().flatten() {
+            each(&Act { message: *message, call: CallView::new(call), result: *result });
         }
     }
 }

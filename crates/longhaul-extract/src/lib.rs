@@ -46,7 +46,7 @@ mod tool_summary;
 mod tool_view;
 mod waiting;
 
-pub use acts::{Act, each_act};
+pub use acts::{Act, Calls, each_act};
 pub use digest::{
     Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, is_wrapper, read_shell,
 };

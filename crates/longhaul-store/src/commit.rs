@@ -8,7 +8,7 @@ use std::sync::{
 use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
-    Change, EventKind, ForgottenBy, Object, Step, StoreError, StoredSession, SummaryStore,
+    Change, EventKind, ForgottenBy, JournalEntry, Object, Step, StoreError, StoredSession, SummaryStore,
     change::{Spoken, originals_change},
     state::merged,
 };
@@ -64,10 +64,8 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
         // What is there already may be this commit, whose answer was lost.
         let overlap = Span { start, end: end.min(known) };
         let held = if overlap.is_empty() { Vec::new() } else { store.entries(session, overlap).await? };
-        let differs =
-            |(entry, given): &(&crate::JournalEntry, &Spoken)| entry.address != given.content.address;
-        if let Some((entry, _)) = held.iter().zip(spoken.iter()).find(differs) {
-            return Err(overtaken(entry.ordinal));
+        if let Some(ordinal) = first_other(&held, start, &spoken) {
+            return Err(overtaken(ordinal));
         }
         if known > end {
             return Err(overtaken(end));
@@ -95,6 +93,15 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
         }
         known = state.messages;
     }
+}
+
+/// Returns the ordinal of the first that the journal has otherwise than it is `given`, from `start` on.
+pub(crate) fn first_other(held: &[JournalEntry], start: u64, given: &[Spoken]) -> Option<u64> {
+    let is_other = |entry: &&JournalEntry| {
+        let given = entry.ordinal.checked_sub(start).and_then(|at| given.get(at as usize));
+        given.is_some_and(|given| given.content.address != entry.address)
+    };
+    held.iter().find(is_other).map(|entry| entry.ordinal)
 }
 
 /// Returns the step that destroys those of the first `end` originals that are to be and are there still.

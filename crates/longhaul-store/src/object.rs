@@ -70,6 +70,30 @@ pub(crate) fn read_message(address: ContentHash, json: &[u8]) -> Result<Message,
     read(address, json)
 }
 
+/// Returns the addresses of what stands at `entries`: of each its content, and what is kept beside that where it is not
+/// destroyed.
+pub(crate) fn addresses_of(entries: &[JournalEntry]) -> Vec<ContentHash> {
+    entries.iter().flat_map(|entry| [Some(entry.address), spelling_of(entry)]).flatten().collect()
+}
+
+/// Returns the originals that stand at `entries`, with their `contents` checked against their [addresses](addresses_of).
+pub(crate) fn read_originals(
+    entries: &[JournalEntry],
+    contents: Vec<Option<Vec<u8>>>,
+) -> Result<Vec<Original>, StoreError> {
+    let mut contents = contents.into_iter();
+    let originals = entries.iter().map(|entry| {
+        let json = contents.next().flatten();
+        let spelling = spelling_of(entry).and_then(|_| contents.next().flatten());
+        read_original(*entry, json, spelling)
+    });
+    originals.collect()
+}
+
+fn spelling_of(entry: &JournalEntry) -> Option<ContentHash> {
+    entry.spelling.filter(|_| !entry.is_forgotten)
+}
+
 /// Returns the original that stands at an entry of the journal, with its content checked against its address.
 pub(crate) fn read_original(
     entry: JournalEntry,

@@ -1,10 +1,13 @@
 //! Whether what stands in the journal, or as a summary, is what the log says was put there: of a few, without reading all of
 //! the log.
 
+use std::collections::HashSet;
+
 use longhaul_transcript::{SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
-    Event, EventKind, JournalEntry, Original, Problem, RecordEntry, StoreError, SummaryStore, object,
+    Event, EventKind, JournalEntry, Original, Problem, RecordEntry, StoreError, StoredSession, SummaryStore,
+    object,
 };
 
 /// Entries of a journal on their way through the log of their session: it says which events are to be read and takes them.
@@ -21,6 +24,8 @@ pub(crate) struct Proof<'a> {
     /// Where looking began in there, and where it goes on: not every event adds originals.
     begun: u64,
     at: u64,
+    /// Where no more than so many events are left, they are read at once.
+    few: u64,
     /// An event that cannot be read.
     unreadable: Option<u64>,
     /// Where the event that was read last ends, as an ordinal.
@@ -29,12 +34,29 @@ pub(crate) struct Proof<'a> {
 }
 
 impl<'a> Proof<'a> {
-    /// Begins with `entries`, in order, of a session with so many events.
-    pub(crate) fn of(session: &'a SessionId, entries: &'a [JournalEntry], events: u64) -> Proof<'a> {
+    /// Begins with `entries`, in order, of a session with so many events, of which `few` cost little more to read than one: 1 where
+    /// they are at hand, [`AT_ONCE`] where each question is a way to a server.
+    pub(crate) fn of(
+        session: &'a SessionId,
+        entries: &'a [JournalEntry],
+        events: u64,
+        few: usize,
+    ) -> Proof<'a> {
         let (low, begun, at, through) = (0, 0, 0, 0);
-        let (unreadable, strays) = (None, Vec::new());
-        let mut proof =
-            Proof { session, entries, events, low, high: events, begun, at, unreadable, through, strays };
+        let (few, unreadable, strays) = (few as u64, None, Vec::new());
+        let mut proof = Proof {
+            session,
+            entries,
+            events,
+            low,
+            high: events,
+            begun,
+            at,
+            few,
+            unreadable,
+            through,
+            strays,
+        };
         proof.aim();
         proof
     }
@@ -42,7 +64,12 @@ impl<'a> Proof<'a> {
     /// Returns from where on how many events are to be read; `None` where all entries are compared.
     pub(crate) fn wants(&self) -> Option<(u64, usize)> {
         let next = self.entries.first()?;
-        let limit = if next.ordinal == self.through { self.entries.len().min(AT_ONCE) } else { 1 };
+        let left = self.high.saturating_sub(self.at);
+        let limit = match next.ordinal == self.through {
+            true => self.entries.len().min(AT_ONCE),
+            false if left <= self.few => left.max(1) as usize,
+            false => 1,
+        };
         let before = self.unreadable.and_then(|seq| seq.checked_sub(self.at)).filter(|n| *n > 0);
         Some((self.at, before.map_or(limit, |n| limit.min(n as usize))))
     }
@@ -75,7 +102,10 @@ impl<'a> Proof<'a> {
                 self.high = self.events;
             }
             if self.entries.first().is_none_or(|next| next.ordinal != added.end) {
-                return self.aim();
+                self.aim();
+                if self.at != event.seq + 1 {
+                    return;
+                }
             }
         }
         if read.is_empty() || self.at >= self.high {
@@ -124,7 +154,8 @@ impl<'a> Proof<'a> {
             }
         }
         let follows = self.entries.first().is_some_and(|next| next.ordinal == self.through);
-        self.begun = if follows { self.low } else { self.low + (self.high - self.low) / 2 };
+        let left = self.high - self.low;
+        self.begun = if follows || left <= self.few { self.low } else { self.low + left / 2 };
         self.at = self.begun;
     }
 
@@ -145,53 +176,124 @@ pub(crate) async fn strays<S: SummaryStore + ?Sized>(
         entries.extend(store.entries(session, run).await?);
     }
     let events = store.state(session).await?.map_or(0, |state| state.events);
-    let mut proof = Proof::of(session, &entries, events);
+    strays_of(store, session, &entries, events).await
+}
+
+/// Returns the ordinals of those of `entries` that are not what the log of so many events says.
+async fn strays_of<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    entries: &[JournalEntry],
+    events: u64,
+) -> Result<Vec<u64>, StoreError> {
+    let mut proof = Proof::of(session, entries, events, AT_ONCE);
     while let Some((from, limit)) = proof.wants() {
         proof.take_answer(store.events(session, from, limit).await)?;
     }
     Ok(proof.strays())
 }
 
-/// Returns the originals in `span` as they stand in the journal; a content that is damaged keeps no other from being read.
-pub(crate) async fn readable<S: SummaryStore + ?Sized>(
+/// What a message is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Against {
+    /// The address of its content.
+    Content,
+    /// And the log, which says what that address was.
+    Log,
+}
+
+/// Returns an original for each message in `span`; what is not what was written is told in its place.
+pub(crate) async fn originals<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     span: Span,
+    against: Against,
 ) -> Result<Vec<Original>, StoreError> {
-    let mut read = Vec::new();
-    let mut pending = vec![span];
-    while let Some(span) = pending.pop() {
-        match store.as_journaled(session, span).await {
+    // The state comes first: what is said meanwhile is more than it says, and not less.
+    let Some(mut held) = store.state(session).await? else { return Ok(Vec::new()) };
+    let entries = store.entries(session, span).await?;
+    let mut read = contents(store, session, &entries).await?;
+    if against == Against::Log {
+        let strays = strays_of(store, session, &said(&entries, &read), held.events).await?;
+        mark(&mut read, strays);
+    }
+    if read.iter().any(|original| is_unexplained(&held, original)) {
+        // It may have been forgotten meanwhile.
+        held.forgotten = store.require(session).await?.forgotten;
+    }
+    Ok(told(&held, span, read))
+}
+
+/// Returns an original for each of `entries`; a content that is damaged keeps no other from being read.
+async fn contents<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    entries: &[JournalEntry],
+) -> Result<Vec<Original>, StoreError> {
+    let mut read = Vec::with_capacity(entries.len());
+    let mut pending = vec![entries];
+    while let Some(entries) = pending.pop() {
+        let contents = store.contents(session, &object::addresses_of(entries)).await;
+        match contents.and_then(|contents| object::read_originals(entries, contents)) {
             Ok(originals) => read.extend(originals),
-            Err(StoreError::DamagedContent { .. }) if span.len() > 1 => {
-                let end = span.end.min(store.require(session).await?.messages).max(span.start);
-                let middle = span.start + (end - span.start) / 2;
-                pending.extend([Span { start: middle, end }, Span { start: span.start, end: middle }]);
-            }
-            Err(StoreError::DamagedContent { .. }) => {
-                let entries = store.entries(session, span).await?;
-                read.extend(entries.iter().map(|entry| Original::changed(entry.ordinal, entry.at_ms)));
-            }
+            Err(StoreError::DamagedContent { .. }) => divide(entries, &mut pending, &mut read),
             Err(error) => return Err(error),
         }
     }
     Ok(read)
 }
 
-/// Returns the originals in `span`, without what is not what was written.
-pub(crate) async fn originals<S: SummaryStore + ?Sized>(
-    store: &S,
-    session: &SessionId,
-    span: Span,
-) -> Result<Vec<Original>, StoreError> {
-    let mut originals = readable(store, session, span).await?;
-    let said = originals.iter().filter(|original| original.message.is_some());
-    let said: Vec<u64> = said.map(|original| original.ordinal).collect();
-    let strays = if said.is_empty() { Vec::new() } else { store.strays(session, &said).await? };
+/// Leaves halves of `entries`, one of which is damaged, to be read; a single one is `read`: as changed.
+pub(crate) fn divide<'e>(
+    entries: &'e [JournalEntry],
+    pending: &mut Vec<&'e [JournalEntry]>,
+    read: &mut Vec<Original>,
+) {
+    match entries {
+        [entry] => read.push(Original::changed(entry.ordinal, entry.at_ms)),
+        _ => {
+            let (front, back) = entries.split_at(entries.len() / 2);
+            pending.extend([back, front]);
+        }
+    }
+}
+
+/// Returns those of `entries` of which something was `read`.
+pub(crate) fn said(entries: &[JournalEntry], read: &[Original]) -> Vec<JournalEntry> {
+    let both = entries.iter().zip(read);
+    both.filter(|(_, original)| original.message.is_some()).map(|(entry, _)| *entry).collect()
+}
+
+/// Marks those of `originals` that are `strays`.
+pub(crate) fn mark(originals: &mut [Original], strays: Vec<u64>) {
+    let strays: HashSet<u64> = strays.into_iter().collect();
     for original in originals.iter_mut().filter(|original| strays.contains(&original.ordinal)) {
         *original = Original::changed(original.ordinal, original.at_ms);
     }
-    Ok(originals)
+}
+
+/// Returns what there is to tell of each message of `span` that `held` has, with what was `read` of them, in order: what is
+/// missing, or destroyed without a word in the log, is changed.
+pub(crate) fn told(held: &StoredSession, span: Span, read: Vec<Original>) -> Vec<Original> {
+    let explained = |original: Original| match is_unexplained(held, &original) {
+        true => Original::changed(original.ordinal, original.at_ms),
+        false => original,
+    };
+    let mut read = read.into_iter().map(explained).peekable();
+    let mut told = Vec::with_capacity(read.len());
+    for ordinal in span.start..span.end.min(held.messages) {
+        while read.next_if(|original| original.ordinal < ordinal).is_some() {}
+        let found = read.next_if(|original| original.ordinal == ordinal);
+        told.push(found.unwrap_or_else(|| Original::changed(ordinal, held.changed_at_ms)));
+    }
+    // What was said since the state was read.
+    told.extend(read);
+    told
+}
+
+/// Returns whether nothing is there of an original, and nobody destroyed it.
+fn is_unexplained(held: &StoredSession, original: &Original) -> bool {
+    original.message.is_none() && !original.is_changed && !held.is_forgotten(original.ordinal)
 }
 
 /// Returns the records `ids`, each as the log says it was made.
@@ -244,7 +346,7 @@ pub(crate) fn made(
 }
 
 /// How many events of a run are read at once.
-const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -301,6 +403,7 @@ mod tests {
             changed in prop::collection::btree_set(0_u64..300, 0..9),
             unreadable in prop::option::of(0_usize..60),
             forged in prop::option::of((0_usize..60, 0_u64..400)),
+            few in prop::sample::select(vec![1, 7, AT_ONCE]),
         ) {
             let mut events = log(&adds);
             let span_of = |event: &Event| match &event.kind {
@@ -323,7 +426,7 @@ mod tests {
                 _ => false,
             };
             let name = session();
-            let mut proof = Proof::of(&name, &entries, events.len() as u64);
+            let mut proof = Proof::of(&name, &entries, events.len() as u64, few);
             let mut n_read = 0;
             while let Some((from, limit)) = proof.wants() {
                 let read: Vec<Event> = events.iter().skip(from as usize).take(limit).cloned().collect();
@@ -355,7 +458,7 @@ mod tests {
             addresses[1] = address(7);
         }
         let (entries, name) = ([entry(1, address(7)), entry(2, address(2))], session());
-        let mut proof = Proof::of(&name, &entries, 3);
+        let mut proof = Proof::of(&name, &entries, 3, 1);
         while let Some((from, limit)) = proof.wants() {
             let read: Vec<Event> = events.iter().skip(from as usize).take(limit).cloned().collect();
             proof.take(&read);
@@ -367,12 +470,18 @@ mod tests {
     fn one_message_of_many_is_found_in_a_few_steps() {
         let events = log(&[1; 10_000]);
         let (entries, name) = ([entry(7_321, address(7_321))], session());
-        let mut proof = Proof::of(&name, &entries, events.len() as u64);
-        let mut n_read = 0;
-        while let Some((from, limit)) = proof.wants() {
-            n_read += limit;
-            proof.take(&events[from as usize..from as usize + limit]);
-        }
-        assert!(proof.strays().is_empty() && n_read < 20, "{n_read}");
+        let cost = |few: usize| {
+            let mut proof = Proof::of(&name, &entries, events.len() as u64, few);
+            let (mut n_asked, mut n_read) = (0, 0);
+            while let Some((from, limit)) = proof.wants() {
+                (n_asked, n_read) = (n_asked + 1, n_read + limit);
+                proof.take(&events[from as usize..from as usize + limit]);
+            }
+            assert!(proof.strays().is_empty());
+            (n_asked, n_read)
+        };
+        let (here, there) = (cost(1), cost(AT_ONCE));
+        assert!(here.1 < 20, "{here:?}");
+        assert!(there.0 < 10 && there.1 < 90, "{there:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use longhaul_transcript::{ContentHash, Message, MessageId, SessionId, Span};
 
-use crate::{Fit, Hit, Original, Query, StoreError, SummaryStore, object, proof, search};
+use crate::{Fit, Hit, Original, Query, StoreError, SummaryStore, object, search};
 
 /// How many originals that hold the words are looked at for the best of them.
 const POOL: usize = 1_000;
@@ -116,8 +116,7 @@ async fn read<'a, S: SummaryStore + ?Sized>(
         ordinals.sort_unstable();
         for run in ordinals.chunk_by(|one, next| next - one <= GAP) {
             let span = Span { start: run[0], end: run[run.len() - 1] + 1 };
-            for Original { ordinal, message, is_changed, .. } in proof::readable(store, session, span).await?
-            {
+            for Original { ordinal, message, is_changed, .. } in store.as_journaled(session, span).await? {
                 if run.binary_search(&ordinal).is_ok() && (is_changed || message.is_some()) {
                     held.insert((session, ordinal), message);
                 }

@@ -19,7 +19,9 @@ use crate::{
     event::ForkedFrom,
     forget,
     identity::begins_with,
-    object, proof, searching,
+    object,
+    proof::{self, Against},
+    searching,
     state::merged,
     transfer, verify,
 };
@@ -161,11 +163,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             }
             let overlap = Span { start, end: end.min(known) };
             let held = if overlap.is_empty() { Vec::new() } else { self.entries(session, overlap).await? };
-            for (entry, object) in held.iter().zip(given.iter()) {
-                if entry.address != object.content.address {
-                    let ordinal = entry.ordinal;
-                    return Err(StoreError::Diverged { session: session.clone(), ordinal });
-                }
+            if let Some(ordinal) = commit::first_other(&held, start, &given) {
+                return Err(StoreError::Diverged { session: session.clone(), ordinal });
             }
             if end <= known {
                 let new = Span { start: first_known.clamp(start, end), end };
@@ -261,32 +260,16 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Returns the originals in `span`, as far as they exist, in order. What is not what was written, or not where it was written,
-    /// is told ([`Original::is_changed`]) and not handed out.
+    /// Returns an original for each message of `span` that the session has, in order. What is not what was written, not where it
+    /// was written, or missing, is told ([`Original::is_changed`]) and not handed out.
     async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
-        proof::originals(self, session, span).await
+        proof::originals(self, session, span, Against::Log).await
     }
 
-    /// Returns the originals in `span` as they stand in the journal, which may not be where they were written
-    /// ([`strays`](Self::strays) says so): for what looks at many and shows few.
-    ///
-    /// # Errors
-    /// [`StoreError::DamagedContent`] where one of them is not what was written.
+    /// Returns the same as it stands in the journal, which may not be where it was written ([`strays`](Self::strays) says so):
+    /// for what looks at many and shows few.
     async fn as_journaled(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
-        let entries = self.entries(session, span).await?;
-        let wanted: Vec<ContentHash> = entries
-            .iter()
-            .flat_map(|entry| [Some(entry.address), entry.spelling.filter(|_| !entry.is_forgotten)])
-            .flatten()
-            .collect();
-        let mut contents = self.contents(session, &wanted).await?.into_iter();
-        let originals = entries.into_iter().map(|entry| {
-            let json = contents.next().flatten();
-            let is_spelled = entry.spelling.is_some() && !entry.is_forgotten;
-            let spelling = if is_spelled { contents.next().flatten() } else { None };
-            object::read_original(entry, json, spelling)
-        });
-        originals.collect()
+        proof::originals(self, session, span, Against::Content).await
     }
 
     /// Returns those of `ordinals`, in order, under which the journal does not have what the log says was written there.

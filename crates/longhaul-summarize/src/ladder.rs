@@ -430,6 +430,10 @@ impl Summarizer for Ladder {
         true
     }
 
+    fn ends_by_itself(&self) -> bool {
+        true
+    }
+
     fn plan(&self, request: &SummaryRequest<'_>) -> CallPlan {
         if !self.asks_models(request) {
             return CallPlan::default();

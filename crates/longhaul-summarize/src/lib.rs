@@ -92,6 +92,7 @@ pub use notes::UNCONFIRMED;
 pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerModel, SummaryForm};
 pub use request::{Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest};
 pub use review::{Doubt, Review, Reviewed, Reviewer, Shown};
+pub use run::within;
 pub use scripted::Scripted;
 pub use shorten::shortened;
 pub use spend::SpendLimit;

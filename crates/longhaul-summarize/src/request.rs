@@ -1,6 +1,6 @@
 //! What is asked of a summarizer, and what comes back.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, time::Duration};
 
 use async_trait::async_trait;
 use longhaul_extract::FactIndex;
@@ -162,6 +162,12 @@ pub enum SummarizeError {
     /// Whoever was shown the summary does not want it.
     #[error("the summary was turned down")]
     Refused,
+    /// It was not there in the time that a summary may take.
+    #[error("the summarizer gave nothing within {} s", after.as_secs_f64())]
+    TimedOut {
+        /// That time.
+        after: Duration,
+    },
     /// Every step of the ladder failed and the settings forbid the fall back to rules.
     #[error("no summarizer gave a usable summary after {} attempt{}; the last said: {}", attempts.len(), if attempts.len() == 1 { "" } else { "s" }, attempts.last().map_or("nothing", |a| a.reason.as_str()))]
     Exhausted {
@@ -176,9 +182,8 @@ pub enum SummarizeError {
 /// at any await. Callers may ask from several tasks at once. A draft without a word is no summary: a session then lets rules
 /// write, tells its observers, and with `abort_on_failure` fails.
 ///
-/// Nobody but a [`Ladder`](crate::Ladder) bounds the time that it takes (two minutes a call, five in all): a session waits for one of
-/// yours for as long as it takes, and makes no request ready meanwhile. Put a limit around what you call, such as tokio's `timeout`,
-/// and return an error at its end: rules then write.
+/// A session waits for it, and makes no request ready meanwhile: for five minutes, where the setting `summary_deadline_ms` does not
+/// say otherwise. Then it drops the future, and rules write.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -217,6 +222,12 @@ pub trait Summarizer: Debug + Send + Sync {
     /// it does not, a session in the mode `hybrid` asks it for [half](crate::WORDS_SHARE) of the room and puts the facts
     /// [beside](crate::with_facts) its words, unless a person [edited](Draft::is_edited) them.
     fn writes_facts(&self) -> bool {
+        false
+    }
+
+    /// Returns whether it ends in its own time, so that nobody has to bound it: a [`Ladder`](crate::Ladder) minds its
+    /// [`deadline`](crate::LlmOptions::deadline), and a person who is [shown](crate::Reviewed) a summary takes the time that it takes.
+    fn ends_by_itself(&self) -> bool {
         false
     }
 

@@ -99,6 +99,10 @@ impl Summarizer for Reviewed {
         self.inner.worth()
     }
 
+    fn ends_by_itself(&self) -> bool {
+        true
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let draft = self.inner.summarize(request).await?;
         let mut text = draft.text.clone();

@@ -4,14 +4,14 @@
 //! work stands, then statements of the source, verbatim, picked by need per token. Nothing is said that the source does not
 //! say, headings, counts and message handles (`m12`) apart.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use async_trait::async_trait;
 use longhaul_extract::{
     DefaultRanker, Domain, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers,
 };
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{SummaryMode, Tokens};
+use longhaul_transcript::{Entry, SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
@@ -54,13 +54,13 @@ mod values;
 
 pub use account::task;
 
-use acts::Acts;
+use acts::{Acts, Front};
 use choose::{Choice, Looks, Places};
 use coverage::Coverage;
 use earlier::Earlier;
 use forms::Forms;
 use goal::Goal;
-use idle::Idle;
+use idle::{Idle, Spent};
 use later::Later;
 use lists::Lists;
 use options::Options;
@@ -158,7 +158,10 @@ pub struct Reading<'a> {
     chosen: Options,
     revised: Revised<'a>,
     forms: Forms,
+    spent: Spent,
     looks: Looks,
+    entries: &'a [Entry],
+    front: RefCell<Option<Front>>,
 }
 
 impl<'a> Reading<'a> {
@@ -191,8 +194,32 @@ impl<'a> Reading<'a> {
             records: Records::new(pool),
             chosen: Options::new(pool, index.domain() == Domain::Service),
             forms: Forms::new(pool),
+            spent: Spent::new(pool, index.domain()),
             looks: Looks::default(),
+            entries: &[],
+            front: RefCell::default(),
         }
+    }
+
+    /// Reads the calls of a conversation once, where summaries of different parts of it begin with the same message.
+    pub fn of(self, entries: &'a [Entry]) -> Reading<'a> {
+        Reading { entries, ..self }
+    }
+
+    /// Reads what the calls of the request's entries did.
+    fn acts(&self, request: &SummaryRequest<'_>) -> Acts {
+        let (entries, tail) = (request.entries, request.tail_beside_entries());
+        match self.place_of(entries) {
+            Some(place) => Acts::read_on(entries, tail, place, &mut self.front.borrow_mut()),
+            None => Acts::read(entries, tail),
+        }
+    }
+
+    /// Returns where in the conversation these very `part`s of it begin.
+    fn place_of(&self, part: &[Entry]) -> Option<usize> {
+        let ordinal = |entry: &Entry| entry.id.ordinal;
+        let place = self.entries.binary_search_by_key(&ordinal(part.first()?), ordinal).ok()?;
+        self.entries.get(place..place + part.len()).filter(|same| std::ptr::eq(*same, part)).map(|_| place)
     }
 
     /// Returns what [`summarize`] does, by these facts and this counter, whatever the request has.
@@ -205,7 +232,7 @@ impl<'a> Reading<'a> {
         let goal = Goal::new(request.goal);
         let mut coverage = Coverage::new(request.index, &self.subjects, &goal);
         request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-        let acts = Acts::read(request.entries, request.tail_beside_entries());
+        let acts = self.acts(request);
         let runs = runs::runs(&acts.runs);
         let summary = account::account(request, &runs, &acts, &self.subjects);
         let undone = Undone::read(request, &acts);
@@ -215,8 +242,8 @@ impl<'a> Reading<'a> {
         let fixed = fixed::sections(request, &summary, &acts, known, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
-        let idle =
-            Idle::new(request, (&self.lists, &self.passing), &runs, &acts, (&undone, earlier.as_ref()));
+        let told = (&self.lists, &self.passing, &self.spent);
+        let idle = Idle::new(request, told, &runs, &acts, (&undone, earlier.as_ref()));
         let places = Places {
             idle: &idle,
             lists: &self.lists,

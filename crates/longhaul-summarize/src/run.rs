@@ -142,7 +142,7 @@ impl Run<'_> {
 }
 
 /// Returns what `future` gives, or `None` where `timer` is ready first.
-async fn within<T>(future: impl Future<Output = T>, timer: impl Future<Output = ()>) -> Option<T> {
+pub async fn within<T>(future: impl Future<Output = T>, timer: impl Future<Output = ()>) -> Option<T> {
     let (mut future, mut timer) = (pin!(future), pin!(timer));
     poll_fn(|context| match future.as_mut().poll(context) {
         Poll::Ready(value) => Poll::Ready(Some(value)),

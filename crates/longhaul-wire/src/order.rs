@@ -3,7 +3,7 @@
 use longhaul_transcript::{Message, Part, Role};
 
 use crate::{
-    convert::losses::{Losses, place},
+    convert::losses::{Losses, WITHOUT_CONTENT, place},
     formats::Order,
     validate::is_blank,
 };
@@ -14,7 +14,7 @@ pub(crate) fn ordered<'a>(messages: Vec<&'a Message>, order: Order, losses: &mut
     let Order::ResultsFirst { takes_blank } = order else { return messages };
     let (empty, mut messages): (Vec<&Message>, Vec<&Message>) =
         messages.into_iter().partition(|message| is_empty(message, takes_blank));
-    empty.iter().for_each(|message| losses.count("message without content left out", place(message)));
+    empty.iter().for_each(|message| losses.count(WITHOUT_CONTENT, place(message)));
     // What follows an answer, up to the next one. A simulated user may call tools too.
     let opens = |message: &&Message| message.role == Role::Assistant || message.calls().next().is_some();
     for segment in messages.split_mut(opens) {

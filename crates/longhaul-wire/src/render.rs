@@ -9,7 +9,7 @@ use crate::{
     Format, WireError,
     convert::{
         encoded, left_out,
-        losses::{Losses, place},
+        losses::{Losses, WITHOUT_CONTENT, place},
         media_of, strip,
         unread::{Known, by_place},
     },
@@ -359,6 +359,8 @@ impl Body {
                 if !text.is_empty() {
                     self.outside_at.push(place(&message));
                     self.outside.push(quoted(&text));
+                } else if media_of(&message).next().is_none() {
+                    losses.count(WITHOUT_CONTENT, place(&message));
                 }
             }
         }
@@ -372,7 +374,11 @@ impl Body {
         messages.iter().for_each(|message| sources.note_calls(message));
         for message in messages {
             let (at, is_answer) = (place(&message), message.role == Role::Assistant);
-            let values = (dialect.fresh)(&message, sources).into_iter();
+            let values = (dialect.fresh)(&message, sources);
+            if values.is_empty() {
+                losses.count(WITHOUT_CONTENT, at);
+            }
+            let values = values.into_iter();
             self.list.extend(values.map(|json| Value { json, is_reasoning: false, is_answer, at }));
         }
     }

@@ -278,8 +278,14 @@ pub struct Config {
     /// How often a failed call to a model is tried again. Only transport failures are.
     ///
     /// Unit: attempts. Range: 0 to 5. A higher value waits longer for a provider that is down; however high it is, one summary takes at
-    /// most twelve calls, all parts and models together, and five minutes.
+    /// most twelve calls, all parts and models together, and `summary_deadline_ms`.
     pub transport_retries: u32,
+
+    /// The most that one summary by a model or a summarizer of your own may take, all calls and waits together; past it rules write.
+    /// What a person is shown waits for that person.
+    ///
+    /// Unit: milliseconds. Range: 1,000 to 3,600,000. A higher value keeps a request waiting longer for a model that does not answer.
+    pub summary_deadline_ms: u64,
 
     /// The most calls to a model for summaries within an hour; past it rules do the work.
     ///
@@ -351,6 +357,7 @@ impl Default for Config {
             summarizer_model_preference: Vec::new(),
             summary_prompt: String::new(),
             transport_retries: 1,
+            summary_deadline_ms: 300_000,
             max_calls_per_hour: Some(60),
             delete_originals: false,
             models: BTreeMap::new(),

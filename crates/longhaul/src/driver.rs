@@ -13,6 +13,7 @@ mod journal;
 mod kept;
 mod recall;
 mod since;
+mod sleep;
 mod tell;
 #[cfg(test)]
 mod tests;
@@ -30,7 +31,9 @@ use std::{
 use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::Summarizer;
 use longhaul_tokens::{ContextWindow, Prices};
-use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage, block_on};
+use longhaul_transcript::{
+    Clock, Message, MessageId, SessionId, Sleep, SummaryMode, Tokens, Usage, block_on,
+};
 
 pub use background::Background;
 pub use branches::Overtaken;
@@ -80,6 +83,8 @@ pub struct Session {
     state: SessionState,
     summarizer: Option<Arc<dyn Summarizer>>,
     clock: Option<Arc<dyn Clock>>,
+    /// What a summarizer is waited for by.
+    sleep: Arc<dyn Sleep>,
     journal: Option<Journal>,
     observers: Observers,
     /// The reason that was last told for not acting.

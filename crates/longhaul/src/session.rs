@@ -67,7 +67,7 @@ pub(crate) use self::{
     refused::Refusal,
     running::leaves_out,
     since::Since,
-    stored::{changed, forgotten, is_changed, is_forgotten},
+    stored::{changed, forgotten, is_changed, is_gone},
 };
 
 use self::{

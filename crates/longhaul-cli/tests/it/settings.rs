@@ -30,7 +30,7 @@ use Here::*;
 
 type Example = (&'static str, &'static str, Here);
 
-const EXAMPLES: [Example; 44] = [
+const EXAMPLES: [Example; 45] = [
     ("version", "version = 2", Refused),
     ("preset", "preset = 'session'", Changes(BUDGET, "mode = 'rules'")),
     ("enabled", "enabled = false", WhenToAct),
@@ -79,6 +79,7 @@ const EXAMPLES: [Example; 44] = [
     ("summarizer_model_preference", "summarizer_model_preference = ['second']", ChangesTheModels(200, "")),
     ("summary_prompt", "summary_prompt = 'Briefly, in {maxTokens}: {context}'", ChangesTheModels(200, "")),
     ("transport_retries", "transport_retries = 0", ChangesTheModels(500, "")),
+    ("summary_deadline_ms", "summary_deadline_ms = 1000", ChangesTheModels(500, "transport_retries = 3")),
     ("max_calls_per_hour", "max_calls_per_hour = 1", ChangesTheModels(500, "")),
     ("delete_originals", "delete_originals = true", Changes("kept", "")),
     ("models", "[models.'gpt-4o*']\nmax_context_tokens = 9000", Changes(WINDOW, "")),

@@ -19,7 +19,6 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             .flat_map(|(_, touch)| touch.paths())
             .chain(edits.iter().map(|(path, _)| path.as_str())),
     );
-    let name = |path: &str| names.of(path).to_owned();
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
     // Most touches only read, and of those only the last before something else happens counts.
     let mut read: HashMap<&str, u64> = HashMap::new();
@@ -46,11 +45,16 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             }
             _ => {}
         }
-        let Some(path) = touch.paths().next().map(name) else { continue };
+        let Some(path) = touch.paths().next().map(|path| names.of(path).to_owned()) else { continue };
         let known = files.contains_key(&path);
         if let Touch::Rename(from, to) = touch {
             let before = moved.len();
-            moved.extend(rename_inside(&mut files, &path, &beside(&path, &clean(from), name(to)), message));
+            moved.extend(rename_inside(
+                &mut files,
+                &path,
+                &beside(&path, clean(from), names.of(to)),
+                message,
+            ));
             if moved.len() > before {
                 continue;
             }
@@ -80,7 +84,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
                 }
             }
             Touch::Rename(from, to) => {
-                let to = beside(&path, &clean(from), name(to));
+                let to = beside(&path, clean(from), names.of(to));
                 let before = file.clone();
                 (file.state, file.other_name) = (FileState::Renamed, Some(to.clone()));
                 let target = files.entry(to.clone()).or_insert_with(|| FileHistory::new(&to));
@@ -93,7 +97,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
         }
     }
     take_reads(&mut files, &mut read);
-    let renamed: Vec<String> = edits.iter().map(|(path, _)| name(path)).collect();
+    let renamed: Vec<String> = edits.iter().map(|(path, _)| names.of(path).to_owned()).collect();
     drop(read);
     drop(names);
     for (mut path, (_, edit)) in renamed.into_iter().zip(edits) {
@@ -122,22 +126,27 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
 
 /// Takes in that files were read, each last in that message.
 fn take_reads(files: &mut BTreeMap<String, FileHistory>, read: &mut HashMap<&str, u64>) {
+    let as_read = |path: &str, message| FileHistory { last_message: message, ..FileHistory::new(path) };
+    if files.is_empty() {
+        // In order, so that the tree is built of them and not searched for each.
+        let mut read: Vec<(&str, u64)> = read.drain().collect();
+        read.sort_unstable();
+        *files = read.into_iter().map(|(path, message)| (path.to_owned(), as_read(path, message))).collect();
+        return;
+    }
     for (path, message) in read.drain() {
         match files.get_mut(path) {
             Some(file) => file.last_message = message,
-            None => {
-                let file = FileHistory { last_message: message, ..FileHistory::new(path) };
-                files.insert(path.to_owned(), file);
-            }
+            None => drop(files.insert(path.to_owned(), as_read(path, message))),
         }
     }
 }
 
 /// Where `to` is relative to what `from` is relative to, and that is known by its whole path, so is `to`.
-fn beside(whole: &str, from: &str, to: String) -> String {
+fn beside(whole: &str, from: &str, to: &str) -> String {
     match whole.strip_suffix(from).filter(|base| base.ends_with('/')) {
         Some(base) if !to.starts_with(['/', '~', '.']) => format!("{base}{to}"),
-        _ => to,
+        _ => to.to_owned(),
     }
 }
 

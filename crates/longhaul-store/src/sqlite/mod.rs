@@ -28,7 +28,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     Decide, Event, Forgotten, JournalEntry, Original, RecordEntry, Selector, SessionInfo, Snapshot,
-    StoreError, StoredSession, SummaryStore, forget, pack::compress,
+    StoreError, StoredSession, SummaryStore, forget, pack::compress, proof::Against,
 };
 use codec::Codec;
 use desk::{Desk, patiently};
@@ -165,6 +165,24 @@ impl SqliteStore {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// In one go, where the provided methods ask several times.
+    async fn originals_against(
+        &self,
+        session: &SessionId,
+        span: Span,
+        against: Against,
+    ) -> Result<Vec<Original>, StoreError> {
+        let session = session.clone();
+        let read = move |desk: &mut Desk| {
+            let held = match desk.held(&session) {
+                Err(StoreError::Damaged { .. }) => None,
+                held => held?.map(|held| held.state),
+            };
+            rows::originals(&desk.connection, &desk.codec, &session, held.as_ref(), span, against)
+        };
+        if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
+    }
 }
 
 #[async_trait]
@@ -242,11 +260,12 @@ impl SummaryStore for SqliteStore {
         self.worker.read(read).await
     }
 
-    /// In one go, where the provided method asks twice.
+    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        self.originals_against(session, span, Against::Log).await
+    }
+
     async fn as_journaled(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
-        let session = session.clone();
-        let read = move |desk: &mut Desk| rows::originals(&desk.connection, &desk.codec, &session, span);
-        if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
+        self.originals_against(session, span, Against::Content).await
     }
 
     /// Only of rows: what is in the tail is read against the log.

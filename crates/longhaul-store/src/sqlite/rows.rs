@@ -15,7 +15,7 @@ use crate::{
     Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, Snapshot, StoreError, StoredSession,
     object,
     pack::unpack,
-    proof::{self, Proof},
+    proof::{self, Against, Proof},
 };
 
 /// A session as it is held.
@@ -129,38 +129,61 @@ pub(super) fn strays(
     for run in Span::runs(ordinals.iter().copied()) {
         entries.extend(settled_entries(connection, key, id, run)?);
     }
+    strays_of(connection, key, id, &entries)
+}
+
+/// Returns the ordinals of those of `entries`, which are rows, that are not what the log says.
+fn strays_of(
+    connection: &Connection,
+    key: i64,
+    id: &SessionId,
+    entries: &[JournalEntry],
+) -> Result<Vec<u64>, StoreError> {
     let last = connection.prepare_cached("SELECT max(seq) FROM events WHERE session = ?1");
     let last = last.and_then(|mut query| query.query_row([key], |row| row.get::<_, Option<i64>>(0)));
     let events = last.map_err(reading(id))?.map_or(0, |last| last as u64 + 1);
-    let mut proof = Proof::of(id, &entries, events);
+    let mut proof = Proof::of(id, entries, events, 1);
     while let Some((from, limit)) = proof.wants() {
         proof.take_answer(events_of(connection, key, id, from, limit))?;
     }
     Ok(proof.strays())
 }
 
-/// Returns originals in order.
+/// Returns an original for each message in `span` of the session whose state is `held`, in order. Where damage hides the state,
+/// nothing tells what is missing, and the rest is read.
 pub(super) fn originals(
     connection: &Connection,
     codec: &Codec,
     id: &SessionId,
+    held: Option<&StoredSession>,
     span: Span,
+    against: Against,
 ) -> Result<Vec<Original>, StoreError> {
     let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
     let entries = settled_entries(connection, key, id, span)?;
-    let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
-    let spelled = |entry: &JournalEntry| entry.spelling.filter(|_| !entry.is_forgotten);
-    let spellings: Vec<ContentHash> = entries.iter().filter_map(spelled).collect();
-    let jsons = contents(connection, codec, id, &addresses)?;
-    let mut spellings = contents(connection, codec, id, &spellings)?.into_iter();
-    let settled = entries.into_iter().zip(jsons).map(|(entry, json)| {
-        let spelling = spelled(&entry).and_then(|_| spellings.next().flatten());
-        (entry, json, spelling)
-    });
-    let waiting = tail::originals(connection, Some(codec), key, id, span)?;
-    let waiting = waiting.into_iter().map(|waiting| (waiting.entry, waiting.json, waiting.spelling));
-    let all = settled.chain(waiting);
-    all.map(|(entry, json, spelling)| object::read_original(entry, json, spelling)).collect()
+    let mut read = Vec::with_capacity(entries.len());
+    let mut pending = vec![&*entries];
+    while let Some(entries) = pending.pop() {
+        let contents = contents(connection, codec, id, &object::addresses_of(entries));
+        match contents.and_then(|contents| object::read_originals(entries, contents)) {
+            Ok(originals) => read.extend(originals),
+            Err(StoreError::DamagedContent { .. }) => proof::divide(entries, &mut pending, &mut read),
+            Err(error) => return Err(error),
+        }
+    }
+    if against == Against::Log {
+        let strays = strays_of(connection, key, id, &proof::said(&entries, &read))?;
+        proof::mark(&mut read, strays);
+    }
+    for waiting in tail::originals(connection, Some(codec), key, id, span)? {
+        let JournalEntry { ordinal, at_ms, .. } = waiting.entry;
+        let original = object::read_original(waiting.entry, waiting.json, waiting.spelling);
+        read.push(original.unwrap_or_else(|_| Original::changed(ordinal, at_ms)));
+    }
+    Ok(match held {
+        Some(held) => proof::told(held, span, read),
+        None => read,
+    })
 }
 
 fn settled_entries(

@@ -10,6 +10,8 @@ mod faults;
 mod identity;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod migration;
+#[cfg(all(feature = "conformance", any(feature = "sqlite", feature = "postgres")))]
+mod missing;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod names;
 #[cfg(all(feature = "conformance", feature = "postgres"))]

@@ -14,7 +14,10 @@ use longhaul_store::{
 };
 use longhaul_transcript::Span;
 
-use crate::process::{assert_all_there, part, play, runs, tell, told, write_on};
+use crate::{
+    missing,
+    process::{assert_all_there, part, play, runs, tell, told, write_on},
+};
 
 /// Returns the URL of the server; `None`, said aloud, where there is none.
 pub(crate) fn server() -> Option<String> {
@@ -267,6 +270,16 @@ fn a_newer_schema_a_foreign_one_and_a_tampered_row_are_told() {
     assert!(PostgresStore::connect_with(&url, odd).is_err());
     let nowhere = PostgresStore::connect("postgres://user:s3cret@127.0.0.1:1/none").unwrap_err();
     assert!(!format!("{nowhere} {nowhere:?}").contains("s3cret"));
+}
+
+#[test]
+fn what_is_missing_is_told_in_its_place() {
+    let Some(url) = server() else { return };
+    let options = fresh();
+    let change = |statement: &str| {
+        sql(&url, &format!("SET search_path = {}; {statement}", options.schema));
+    };
+    missing::is_told_in_its_place(|| PostgresStore::connect_with(&url, options.clone()).unwrap(), change);
 }
 
 /// Returns whether the content with the first key is that of the original at `ordinal`.

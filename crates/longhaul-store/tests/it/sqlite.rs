@@ -11,6 +11,8 @@ use longhaul_store::{
 };
 use longhaul_transcript::{Raw, Redacted, Span, SummaryId};
 
+use crate::missing;
+
 /// Every byte of the database's files, one after the other.
 fn bytes_of(path: &Path) -> Vec<u8> {
     let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
@@ -431,4 +433,12 @@ fn what_stands_in_the_place_of_another_is_told_and_never_handed_out() {
     assert_eq!(originals, without(1));
     let found: std::collections::BTreeMap<u64, bool> = found.into_iter().collect();
     assert_eq!(found, hits(1).into_iter().collect());
+}
+
+#[test]
+fn what_is_missing_is_told_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    missing::is_told_in_its_place(|| SqliteStore::open(&path).unwrap(), change);
 }

@@ -32,7 +32,7 @@ pub(crate) fn account(
         participants: if is_talk { participants(entries) } else { Vec::new() },
         decisions: last_decisions(entries),
         domain_entities: entities(subjects),
-        files: latest(touched_first(acts.files.iter().map(FileHistory::note).collect()), MOST_FILES),
+        files: notes(&acts.files),
         commands: commands(runs),
         errors: errors(runs),
         tools_used: acts.tools.clone(),
@@ -200,6 +200,12 @@ fn entities(subjects: &Subjects) -> Vec<String> {
     best.into_iter().map(|subject| subject.fact.name.to_string()).collect()
 }
 
+/// Returns notes of `files`, of many those that were only read last.
+fn notes(files: &[FileHistory]) -> Vec<FileNote> {
+    let (read, touched): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.state == FileState::Read);
+    latest(read.into_iter().chain(touched), MOST_FILES).into_iter().map(FileHistory::note).collect()
+}
+
 fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {
     // Stable, so that files of the same state stay in the order of their paths; the least telling come first and are
     // the first to go.
@@ -251,7 +257,7 @@ fn errors(runs: &[Run]) -> Vec<ErrorNote> {
 }
 
 /// The tools that are called, one call after the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tools {
     found: Vec<ToolUse>,
 }

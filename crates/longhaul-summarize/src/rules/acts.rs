@@ -1,7 +1,7 @@
 //! What the calls of a conversation did: read in one walk.
 
 use longhaul_extract::{
-    Act, CallView, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily, Touches,
+    Act, CallView, Calls, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily, Touches,
     call_failed, each_act, may_rework,
 };
 use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
@@ -38,27 +38,88 @@ pub(crate) struct Acts {
     pub(super) deeds: Vec<Deed>,
 }
 
+/// What calls did, as far as they were read.
+#[derive(Clone, Debug, Default)]
+struct Walk {
+    calls: Vec<u64>,
+    visits: Visits,
+    files: Touches,
+    runs: Runs,
+    landings: Landings,
+    todos: Todos,
+    tools: Tools,
+    refused: Refused,
+    deeds: Vec<Deed>,
+    reworked: Option<u64>,
+}
+
+/// The calls that a conversation begins with, read: whoever summarizes a little more or less of it goes on from there.
+#[derive(Debug)]
+pub(crate) struct Front {
+    /// Where the conversation begins that these are the first calls of.
+    place: usize,
+    n_calls: usize,
+    n_answered: usize,
+    walk: Walk,
+}
+
+impl Front {
+    /// Returns whether the `calls` of a conversation that begins at `place` begin with these.
+    fn leads(&self, place: usize, calls: &Calls<'_>) -> bool {
+        self.place == place && calls.len() >= self.n_calls && calls.answered(self.n_calls) == self.n_answered
+    }
+}
+
+/// The last part of a conversation is read again for another summary of it: so many of its calls.
+const LAST_PART: usize = 16;
+
+impl Walk {
+    fn take(&mut self, act: &Act<'_>) {
+        self.calls.push(act.message);
+        self.visits.take(act);
+        self.files.take(act);
+        self.runs.take(act);
+        self.landings.take(act);
+        self.todos.take(act);
+        self.tools.take(&act.call);
+        self.refused.take(act);
+        self.deeds.extend(Deed::of(act));
+        if act.call.command().is_some_and(|command| may_rework(&command)) {
+            self.reworked = Some(act.message);
+        }
+    }
+}
+
 impl Acts {
     /// Reads what the calls of `entries` did; what those of the `tail` behind them did after all is no refusal any more.
     pub(crate) fn read(entries: &[Entry], tail: &[Entry]) -> Acts {
-        let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
-        let (mut tools, mut refused) = (Tools::default(), Refused::default());
-        let (mut landings, mut calls, mut visits) = (Landings::default(), Vec::new(), Visits::default());
-        let (mut deeds, mut reworked) = (Vec::new(), None);
-        each_act(entries, |act| {
-            calls.push(act.message);
-            visits.take(act);
-            files.take(act);
-            runs.take(act);
-            landings.take(act);
-            todos.take(act);
-            tools.take(&act.call);
-            refused.take(act);
-            deeds.extend(Deed::of(act));
-            reworked = Some(act.message)
-                .filter(|_| act.call.command().is_some_and(|command| may_rework(&command)))
-                .or(reworked);
+        let (calls, mut walk) = (Calls::of(entries), Walk::default());
+        calls.each(0..calls.len(), |act| walk.take(act));
+        Acts::of(walk, entries, tail)
+    }
+
+    /// Does the same for `entries` that begin at `place` in a conversation, of which the `front` may be read already.
+    pub(crate) fn read_on(
+        entries: &[Entry],
+        tail: &[Entry],
+        place: usize,
+        front: &mut Option<Front>,
+    ) -> Acts {
+        let calls = Calls::of(entries);
+        let known = front.take().filter(|front| front.leads(place, &calls)).unwrap_or_else(|| {
+            let n_calls = calls.len() - calls.len() / LAST_PART;
+            let mut walk = Walk::default();
+            calls.each(0..n_calls, |act| walk.take(act));
+            Front { place, n_calls, n_answered: calls.answered(n_calls), walk }
         });
+        let mut walk = known.walk.clone();
+        calls.each(known.n_calls..calls.len(), |act| walk.take(act));
+        *front = Some(known);
+        Acts::of(walk, entries, tail)
+    }
+
+    fn of(walk: Walk, entries: &[Entry], tail: &[Entry]) -> Acts {
+        let Walk { calls, visits, files, runs, landings, todos, tools, mut refused, deeds, reworked } = walk;
         each_act(tail, |act| refused.mend(act));
         let landings = landings.done();
         // An edit that was refused before the last commit was made otherwise, or given up.
@@ -111,12 +172,12 @@ impl Acts {
 const MOST_NAMED: usize = 4;
 
 /// What tools refused so far, each with what the call was about.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Refused {
     open: Vec<Refusal>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Refusal {
     message: u64,
     about: String,
@@ -204,6 +265,38 @@ mod tests {
     use longhaul_testkit::transcript;
 
     use super::*;
+
+    #[test]
+    fn whoever_reads_on_reads_the_same() {
+        let mut text = "user: go\n".to_owned();
+        for nth in 0..12 {
+            // Results come late, in another order, or never.
+            text += &format!(
+                r#"assistant: !Bash#r{nth} {{"command":"cargo test part_{nth} && git commit -m 'part {nth}'"}} !Edit#e{nth} {{"file_path":"src/{}.rs","old_string":"x","new_string":"y{nth}"}}
+tool#e{nth}: {}
+assistant: !Read#s{nth} {{"file_path":"src/{}.rs"}} !create_issue#i{nth} {{"title":"part {nth}"}}
+tool#r{nth}: [main 1a2b3c{nth}] part {nth}
+tool#s{nth}: fn part() {{}}
+"#,
+                nth % 5,
+                if nth % 3 == 0 { "File does not exist." } else { "ok" },
+                nth % 4,
+            );
+        }
+        let said = transcript(&text);
+        let (all, told) = (said.entries(), |acts: Acts| {
+            let Acts { files, runs, landings, plan, tools, calls, refusals, reworked, deeds, .. } = acts;
+            format!("{:?}", (files, runs, landings, plan, tools, calls, refusals, reworked, deeds))
+        });
+        for first in (0..=all.len()).step_by(5) {
+            for next in 0..=all.len() {
+                let mut front = None;
+                Acts::read_on(&all[..first], &all[first..], 0, &mut front);
+                let on = Acts::read_on(&all[..next], &all[next..], 0, &mut front);
+                assert_eq!(told(on), told(Acts::read(&all[..next], &all[next..])), "{first}, {next}");
+            }
+        }
+    }
 
     #[test]
     fn a_refused_edit_is_told_by_what_the_tool_said() {

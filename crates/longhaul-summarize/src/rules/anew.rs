@@ -8,12 +8,12 @@ use longhaul_transcript::{Entry, ToolResult};
 use super::idle::ordinal;
 
 /// The calls that read or write a file, as they come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Visits {
     all: Vec<Visit>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Visit {
     message: u64,
     answered: Option<u64>,
@@ -37,6 +37,9 @@ impl Visits {
     /// Returns the files that were written as a whole after they had been seen.
     fn written_anew(&self) -> HashSet<&str> {
         let mut seen = HashSet::new();
+        if !self.all.iter().any(|visit| visit.is_whole) {
+            return seen;
+        }
         let anew = self.all.iter().filter(|visit| !seen.insert(&*visit.path) && visit.is_whole);
         anew.map(|visit| &*visit.path).collect()
     }

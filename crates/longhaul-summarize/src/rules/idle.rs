@@ -1,7 +1,7 @@
 //! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
 //! somebody is about to do and has done since.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides, statement_key};
 use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
@@ -23,6 +23,50 @@ use super::{
 };
 use crate::SummaryRequest;
 
+/// What of a pool is idle whatever a summary covers.
+#[derive(Debug)]
+pub(crate) struct Spent {
+    /// What edits add and remove, by the keys of the lines.
+    changed: HashSet<u32>,
+    /// Lines that a command writes somewhere, by their places in the pool.
+    written: HashSet<usize>,
+    /// What the model asked before a person spoke again, by the places in the pool.
+    settled: HashSet<usize>,
+    /// What the model said of values that an edit took away since, by the places in the pool.
+    stale: HashSet<usize>,
+    /// Lines that an edit added or a file showed and a later edit removed, by the places in the pool.
+    removed: HashSet<usize>,
+    /// What a model thought before it wrote a summary, by the places in the pool.
+    analyses: HashSet<usize>,
+    /// Pieces of long lists of names and ids that no call took up, by the places in the pool.
+    catalogues: HashSet<usize>,
+    /// The folders of the skills that were read.
+    skills: HashSet<String>,
+    /// The messages in which the model shows a text that somebody wanted to see.
+    samples: HashSet<u32>,
+}
+
+impl Spent {
+    pub(crate) fn new(pool: &Statements, domain: Domain) -> Spent {
+        let is_change = |kind| matches!(kind, StatementKind::Added | StatementKind::Removed);
+        let changes = pool.all().iter().filter(|one| is_change(one.kind));
+        Spent {
+            changed: changes.map(|one| one.key()).collect(),
+            written: written(pool),
+            settled: match domain {
+                Domain::Talk => HashSet::new(),
+                _ => settled_offers(pool).into_iter().collect(),
+            },
+            stale: stale(pool),
+            removed: removed(pool),
+            analyses: analyses(pool),
+            catalogues: catalogues(pool),
+            skills: skills(pool),
+            samples: samples(pool),
+        }
+    }
+}
+
 /// What is known of a conversation that makes statements idle.
 #[derive(Debug)]
 pub(crate) struct Idle<'a> {
@@ -39,29 +83,12 @@ pub(crate) struct Idle<'a> {
     edited: HashSet<u32>,
     /// The messages whose commands are told by how they went, and those whose output says no more, or nothing that still holds.
     told: Told,
-    /// What edits add and remove, by the keys of the lines.
-    changed: HashSet<u32>,
-    /// Lines that a command writes somewhere, by their places in the pool.
-    written: HashSet<usize>,
-    /// What the model asked before a person spoke again, by the places in the pool.
-    settled: HashSet<usize>,
-    /// What the model said of values that an edit took away since, by the places in the pool.
-    stale: HashSet<usize>,
-    /// Lines that an edit added or a file showed and a later edit removed, by the places in the pool.
-    removed: HashSet<usize>,
+    spent: &'a Spent,
     /// Lines of files that were read and never came up again, by the places in the pool.
-    passing: hashbrown::HashSet<usize>,
-    /// What a model thought before it wrote a summary, by the places in the pool.
-    analyses: HashSet<usize>,
+    passing: Cow<'a, hashbrown::HashSet<usize>>,
     /// The headers of summaries that longhaul wrote, whatever the settings call them.
     headers: HashSet<&'a str>,
     is_talk: bool,
-    /// Pieces of long lists of names and ids that no call took up, by the places in the pool.
-    catalogues: HashSet<usize>,
-    /// The folders of the skills that were read.
-    skills: HashSet<String>,
-    /// The messages in which the model shows a text that somebody wanted to see.
-    samples: HashSet<u32>,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
 }
@@ -69,7 +96,7 @@ pub(crate) struct Idle<'a> {
 impl<'a> Idle<'a> {
     pub(crate) fn new(
         request: &SummaryRequest<'a>,
-        (lists, passing): (&'a Lists, &Passing),
+        (lists, passing, spent): (&'a Lists, &'a Passing, &'a Spent),
         runs: &[Run],
         acts: &'a Acts,
         (undone, earlier): (&'a Undone, Option<&'a Earlier<'a>>),
@@ -77,8 +104,6 @@ impl<'a> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
         let trail = acts.files.iter().flat_map(|file| &file.trail);
         let pool = request.index.statements();
-        let is_change = |kind| matches!(kind, StatementKind::Added | StatementKind::Removed);
-        let changes = pool.all().iter().filter(|one| is_change(one.kind));
         Idle {
             pool,
             lists,
@@ -89,19 +114,8 @@ impl<'a> Idle<'a> {
             at_hand: request.entries,
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
             told: told_otherwise(request, acts),
-            changed: changes.map(|one| one.key()).collect(),
-            written: written(pool),
-            settled: match request.index.domain() {
-                Domain::Talk => HashSet::new(),
-                _ => settled_offers(pool).into_iter().collect(),
-            },
-            stale: stale(pool),
-            removed: removed(pool),
+            spent,
             passing: passing.of_unchanged(pool, acts),
-            analyses: analyses(pool),
-            catalogues: catalogues(pool),
-            skills: skills(pool),
-            samples: samples(pool),
             headers: request
                 .entries
                 .iter()
@@ -130,7 +144,7 @@ impl<'a> Idle<'a> {
                     || self.looking.contains(message)
                     || self.told.asking.contains(message)
                     || says_nothing(&statement.text)
-                    || self.written.contains(&at)
+                    || self.spent.written.contains(&at)
             }
             StatementKind::Report => {
                 is_frame(&statement.text)
@@ -139,7 +153,7 @@ impl<'a> Idle<'a> {
                     || is_lead(statement)
                     || is_envelope(&statement.text)
                     || statement.is_shown_code()
-                    || self.analyses.contains(&at)
+                    || self.spent.analyses.contains(&at)
                     || self.earlier.is_some_and(|earlier| earlier.is_overtaken(statement))
             }
             StatementKind::Todo => self.has_plan,
@@ -155,7 +169,7 @@ impl<'a> Idle<'a> {
             StatementKind::Result => {
                 is_scrap
                     || self.is_of_a_skill(statement)
-                    || self.catalogues.contains(&at)
+                    || self.spent.catalogues.contains(&at)
                     || family == Some(ToolFamily::Read) && self.is_gone(at)
                     || is_crumb
                     || says_nothing(&statement.text)
@@ -179,8 +193,8 @@ impl<'a> Idle<'a> {
                 let is_undone = || self.undone.by(u64::from(statement.message)).is_some();
                 is_lead(statement)
                     || statement.is_shown_code()
-                    || self.stale.contains(&at)
-                    || self.samples.contains(&statement.message)
+                    || self.spent.stale.contains(&at)
+                    || self.spent.samples.contains(&statement.message)
                     || self.is_settled(at)
                     || is_undone()
             }
@@ -198,7 +212,7 @@ impl<'a> Idle<'a> {
     fn is_gone(&self, at: usize) -> bool {
         let statement = &self.pool.all()[at];
         let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
-        self.removed.contains(&at)
+        self.spent.removed.contains(&at)
             || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
     }
 
@@ -207,7 +221,7 @@ impl<'a> Idle<'a> {
         let about =
             self.pool.source(statement).map_or("", |source| source.path.as_deref().unwrap_or(&source.label));
         about.ends_with(".md")
-            && (about.contains("/skills/") || self.skills.iter().any(|skill| about.contains(skill)))
+            && (about.contains("/skills/") || self.spent.skills.iter().any(|skill| about.contains(skill)))
     }
 
     fn is_at_hand(&self, message: u32) -> bool {
@@ -216,12 +230,13 @@ impl<'a> Idle<'a> {
 
     /// Returns whether this is a question of the model's that is settled, or an item of one.
     fn is_settled(&self, at: usize) -> bool {
-        self.settled.contains(&at) || self.lists.lead(at).is_some_and(|lead| self.settled.contains(&lead))
+        self.spent.settled.contains(&at)
+            || self.lists.lead(at).is_some_and(|lead| self.spent.settled.contains(&lead))
     }
 
     /// Returns whether a line of a diff shows what an edit did: the edit tells it.
     fn is_told_by_an_edit(&self, line: &str) -> bool {
-        line.strip_prefix(['+', '-']).is_some_and(|rest| self.changed.contains(&statement_key(rest)))
+        line.strip_prefix(['+', '-']).is_some_and(|rest| self.spent.changed.contains(&statement_key(rest)))
     }
 }
 

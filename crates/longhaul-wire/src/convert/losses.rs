@@ -12,6 +12,9 @@ pub(crate) struct Losses {
     noted: Vec<String>,
 }
 
+/// Said of a message in which nothing is.
+pub(crate) const WITHOUT_CONTENT: &str = "message without content left out";
+
 impl Losses {
     /// Counts one more of `what`, a phrase that reads well after a number; `at` is the message that lost it.
     pub(crate) fn count(&mut self, what: impl Into<String>, at: Option<usize>) {

@@ -7,12 +7,14 @@ pub(crate) mod unread;
 
 use std::sync::Arc;
 
-use longhaul_transcript::{CallKind, Media, MediaKind, Message, Outcome, Part, Raw, Role, Transcript};
+use longhaul_transcript::{
+    CallKind, Media, MediaKind, Message, Outcome, Part, Raw, Role, ToolCall, Transcript,
+};
 
-use self::losses::{Losses, place};
+use self::losses::{Losses, WITHOUT_CONTENT, place};
 use crate::{
     Document, Format, Repair, WireError,
-    dialect::Sources,
+    dialect::{Dialect, Sources},
     document::{Envelope, Fragment, Layout, from_bytes},
     formats::{Draft, Order, Writing},
     json::Json,
@@ -145,6 +147,9 @@ pub(crate) fn strip(
     let dialect = writing.dialect;
     for message in messages.iter_mut() {
         let at = place(message);
+        if message.parts.is_empty() && !writing.carries_all {
+            losses.count(WITHOUT_CONTENT, at);
+        }
         let says = |part: &Part, losses: &mut Losses| is_sayable(part, at, writing, sources, losses);
         let name = message.name.take();
         let is_tool =
@@ -167,6 +172,8 @@ pub(crate) fn strip(
             Part::ToolCall(call) => {
                 if call.kind == CallKind::Custom && !dialect.has_custom_calls {
                     losses.count("call with a text of its own form written as a function's", at);
+                } else if !has_arguments_as_they_are(call, dialect, sources) {
+                    losses.count("call whose arguments are no JSON object, carried in one", at);
                 }
                 true
             }
@@ -174,6 +181,24 @@ pub(crate) fn strip(
         });
     }
     messages.retain(|message| !message.parts.is_empty() || writing.carries_all);
+}
+
+/// Returns whether a dialect carries the arguments of `call` as the model wrote them, which may have been cut off: some want an object,
+/// and get one around them.
+fn has_arguments_as_they_are(call: &ToolCall, dialect: &Dialect, sources: &Sources<'_>) -> bool {
+    let text = &*call.arguments.0;
+    if text.trim().is_empty() || Json::check(text.as_bytes()).is_ok_and(Json::is_object) {
+        return true;
+    }
+    let alone = Message::new(Role::Assistant, vec![Part::ToolCall(call.clone())]);
+    (dialect.fresh)(&alone, sources).iter().any(|value| {
+        let said = Json::check(value.as_bytes()).ok().and_then(|json| (dialect.read)(json).ok());
+        let parts = said.into_iter().flat_map(|said| said.parts);
+        parts.map(|located| located.part).any(|part| match part {
+            Part::ToolCall(written) => written.arguments == call.arguments,
+            _ => false,
+        })
+    })
 }
 
 fn is_sayable(

@@ -57,7 +57,7 @@ pub fn compact(
     settings: &CompactSettings,
     options: &RulesOptions,
 ) -> Result<Compacted, CompactError> {
-    let reading = Reading::new(source.index, source.counter, options);
+    let reading = Reading::new(source.index, source.counter, options).of(source.entries);
     compact_by(source, settings, &|request| reading.summarize(request))
 }
 

@@ -162,6 +162,11 @@ impl Config {
             format!("{} is not within 0 and 5", self.transport_retries),
         );
         check(
+            (1_000..=3_600_000).contains(&self.summary_deadline_ms),
+            "summary_deadline_ms",
+            format!("{} is not within 1000 and 3600000", self.summary_deadline_ms),
+        );
+        check(
             self.max_calls_per_hour != Some(0),
             "max_calls_per_hour",
             "0 allows no call; write \"off\" for no limit, or mode = \"rules\"".into(),

@@ -1,6 +1,6 @@
 //! The settings as the summarizer's ladder takes them.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use longhaul_summarize::{CompletionClient, LlmOptions, SummarizerModel, prompt};
 use longhaul_tokens::ModelTable;
@@ -22,6 +22,7 @@ impl Config {
         // An update of a running summary is put behind it by the caller.
         options.updates = self.chaining != Chaining::Running;
         options.retries = self.transport_retries;
+        options.deadline = self.summary_deadline();
         options.abort_on_failure = self.abort_on_failure;
         options.spend.calls_per_hour = self.max_calls_per_hour.unwrap_or(u32::MAX);
         options.custom_prompt = self.prompt().map(str::to_owned);
@@ -30,6 +31,11 @@ impl Config {
         }
         options.newest_only = self.oversize == Oversize::Newest;
         options
+    }
+
+    /// Returns what one summary may take.
+    pub(crate) fn summary_deadline(&self) -> Duration {
+        Duration::from_millis(self.summary_deadline_ms)
     }
 
     /// Returns the models of `summarizer_model_preference`, all asked through `client`. `window` is theirs where somebody

@@ -53,7 +53,7 @@ pub struct Limits {
     pub ceiling: Tokens,
     /// The least a soft pass must free.
     pub min_gain: Tokens,
-    /// The most the verbatim tail may cost; less where it has no limit of its own and this leaves too little room to go on.
+    /// The most the verbatim tail may cost; where it has no limit of its own, what it may where the view goes down to its target.
     pub tail: Tokens,
     /// Some did not fit this budget as they are set (absolute thresholds for a larger window, a large reserve); see
     /// [`Config::adjustments`].
@@ -265,7 +265,7 @@ impl Config {
             trigger,
             ceiling: budget,
             min_gain: base.min(budget).scaled(self.min_gain_ratio),
-            tail: self.preserve_recent_tokens.map_or(reset, |tail| tail.tokens(base).min(target)),
+            tail: self.preserve_recent_tokens.map_or(target, |tail| tail.tokens(base).min(target)),
             adjusted: used != wanted,
         }
     }
@@ -481,7 +481,7 @@ mod tests {
             }
             prop_assert!(limits.tail <= limits.target);
             let unlimited = Config { preserve_recent_tokens: None, ..config }.limits(Tokens(window), budget);
-            prop_assert_eq!(unlimited.tail, limits.reset);
+            prop_assert_eq!(unlimited.tail, limits.target);
         }
     }
 }

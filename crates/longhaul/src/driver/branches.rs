@@ -1,6 +1,6 @@
 //! Going back, taking another way, and following a front end that does.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use longhaul_store::StoreError;
 use longhaul_transcript::{MessageId, SessionId};
@@ -79,6 +79,7 @@ impl Session {
             state,
             summarizer: self.summarizer.clone(),
             clock: self.clock.clone(),
+            sleep: Arc::clone(&self.sleep),
             journal,
             observers: self.observers.clone(),
             told: None,

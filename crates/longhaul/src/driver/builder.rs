@@ -18,6 +18,7 @@ use longhaul_transcript::{
 
 use super::{
     Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name, recall,
+    sleep::ThreadSleep,
 };
 use crate::{
     Preset, StoreCache,
@@ -47,6 +48,7 @@ pub struct Builder {
     durability: Durability,
     model: Option<(String, String)>,
     clock: Option<Arc<dyn Clock>>,
+    sleep: Arc<dyn Sleep>,
     store: Option<Arc<dyn SummaryStore>>,
     observers: Observers,
     redactor: Option<Redactor>,
@@ -170,6 +172,7 @@ impl Builder {
             durability: Durability::default(),
             model: None,
             clock: default_clock(),
+            sleep: Arc::new(ThreadSleep),
             store: None,
             observers: Observers::default(),
             redactor: Some(Redactor::builtin()),
@@ -210,9 +213,8 @@ impl Builder {
         self
     }
 
-    /// Sets who writes summaries in the modes `llm` and `hybrid`, and bounds the time that it takes: [`prepare`](Session::prepare)
-    /// waits for it. Without one they are made by rule in the mode `hybrid`; the
-    /// mode `llm` demands one.
+    /// Sets who writes summaries in the modes `llm` and `hybrid`. [`prepare`](Session::prepare) waits for it, as long as
+    /// `summary_deadline_ms` says. Without one they are made by rule in the mode `hybrid`; the mode `llm` demands one.
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Builder {
         self.has_two_summarizers |= self.summarizer.replace(summarizer).is_some();
         self
@@ -279,6 +281,13 @@ impl Builder {
     /// failure is waited out in messages alone.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Builder {
         self.clock = Some(clock);
+        self
+    }
+
+    /// Sets what a [`summarizer`](Self::summarizer) is waited for by. Without one that is a thread, so that it works on any
+    /// executor.
+    pub fn sleep(mut self, sleep: Arc<dyn Sleep>) -> Builder {
+        self.sleep = sleep;
         self
     }
 
@@ -423,6 +432,7 @@ impl Builder {
             state,
             summarizer,
             clock: self.clock,
+            sleep: self.sleep,
             journal,
             observers: self.observers,
             told: None,
@@ -596,6 +606,11 @@ pub(super) fn unused(
             why_no_calls,
         ),
         (no_calls && config.transport_retries != usual.transport_retries, "transport_retries", why_no_calls),
+        (
+            is_by_rule && config.summary_deadline_ms != usual.summary_deadline_ms,
+            "summary_deadline_ms",
+            ASKS_NO_MODEL,
+        ),
         (
             no_calls && config.transcript_cap_tokens != usual.transcript_cap_tokens,
             "transcript_cap_tokens",

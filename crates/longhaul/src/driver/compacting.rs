@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use longhaul_store::StoreError;
-use longhaul_summarize::SummarizeError;
+use longhaul_summarize::{SummarizeError, within};
 use longhaul_transcript::{Span, SummaryMode, SummaryRecord, Tokens};
 
 use super::{Error, Session};
@@ -159,7 +159,15 @@ impl Session {
         let Some(summarizer) = self.summarizer.clone() else { return self.by_rule(job) };
         let job = job.asked_of(&*summarizer);
         self.tell_calls(&*summarizer, &job);
-        let error = match summarizer.summarize(job.request()).await {
+        let limit = self.state.config().summary_deadline();
+        let asked = summarizer.summarize(job.request());
+        let answer = match summarizer.ends_by_itself() {
+            true => asked.await,
+            false => within(asked, self.sleep.sleep(limit))
+                .await
+                .unwrap_or(Err(SummarizeError::TimedOut { after: limit })),
+        };
+        let error = match answer {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);
                 match job.clone().finish(draft) {

@@ -17,7 +17,7 @@ use super::{
     facts::FactsNote,
     since::{self, Standing},
 };
-use crate::session::{SessionState, Snapshot, changed, forgotten, is_forgotten};
+use crate::session::{SessionState, Snapshot, changed, forgotten, is_gone};
 
 /// A store, and how much of the conversation is in it.
 #[derive(Clone, Debug)]
@@ -586,7 +586,7 @@ impl Journal {
 
     async fn adopted(&mut self, mut state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
         let originals = self.read(Span { start: 0, end: messages }).await?;
-        let is_whole = !originals.iter().any(is_forgotten);
+        let is_whole = !originals.iter().any(is_gone);
         for original in originals {
             state.push(original);
         }

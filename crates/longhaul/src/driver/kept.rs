@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use longhaul_store::{MemoryStore, SummaryStore};
+use longhaul_store::{JournalEntry, MemoryStore, SummaryStore};
 use longhaul_summarize::{Conversation, LastRequest, Protocol};
 use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter as _};
 use longhaul_transcript::{
@@ -693,28 +693,63 @@ async fn what_was_sent_last_is_forgotten_where_the_next_request_will_not_begin_w
     assert!(last.get().is_none(), "rewound");
 }
 
-/// A store in which what stands under one ordinal is not what was written.
-#[derive(Debug, Default)]
-struct Swapped(MemoryStore);
+/// A store whose journal somebody else has changed.
+#[derive(Debug)]
+struct Tampered {
+    inner: MemoryStore,
+    change: fn(&mut Vec<JournalEntry>),
+}
 
-impl Swapped {
+impl Tampered {
+    fn new(change: fn(&mut Vec<JournalEntry>)) -> Arc<dyn SummaryStore> {
+        Arc::new(Tampered { inner: MemoryStore::default(), change })
+    }
+
     fn inner(&self) -> &MemoryStore {
-        &self.0
+        &self.inner
     }
 }
 
 longhaul_store::hand_on! {
-    impl SummaryStore for Swapped;
-    inner: [state transact events entries records snapshot contents find_words sessions set_alias alias cached cache];
+    impl SummaryStore for Tampered;
+    inner: [state transact events records snapshot contents find_words sessions set_alias alias cached cache];
 
-    async fn strays(&self, _: &SessionId, ordinals: &[u64]) -> Result<Vec<u64>, longhaul_store::StoreError> {
-        Ok(ordinals.iter().copied().filter(|ordinal| *ordinal == 4).collect())
+    async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, longhaul_store::StoreError> {
+        let mut entries = self.inner.entries(session, Span { start: 0, end: u64::MAX }).await?;
+        (self.change)(&mut entries);
+        entries.retain(|entry| span.contains(entry.ordinal));
+        Ok(entries)
     }
 }
 
 #[tokio::test]
+async fn what_is_missing_from_the_store_leaves_the_rest_in_its_place() {
+    let store = Tampered::new(|entries| {
+        entries.retain(|entry| entry.ordinal != 2);
+        let emptied = entries.iter_mut().filter(|entry| entry.ordinal == 4);
+        emptied.for_each(|entry| entry.is_forgotten = true);
+    });
+    let open = || Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store)).open();
+    let mut session = open().await.unwrap();
+    (0..3).for_each(|nth| turn(&mut session, nth));
+    session.save().await.unwrap();
+    let again = open().await.unwrap();
+    let (was, is) = (shown(&session), shown(&again));
+    assert_eq!((is.len(), &is[..2], &is[3], &is[5..]), (was.len(), &was[..2], &was[3], &was[5..]));
+    assert!([2, 4].iter().all(|at| is[*at].texts().eq(["[changed in the store]"])));
+    let answer = again.recall(r#"{"message":"m1-m4"}"#).await.unwrap();
+    let untold = ["m2 was changed in the store, and cannot be shown", "m4 was changed in the store"];
+    assert!(untold.iter().all(|line| answer.contains(line)), "{answer}");
+    assert!(!answer.contains("destroyed"), "{answer}");
+}
+
+#[tokio::test]
 async fn what_was_changed_in_the_store_is_told_and_not_taken_up() {
-    let store: Arc<dyn SummaryStore> = Arc::new(Swapped::default());
+    let store = Tampered::new(|entries| {
+        if let Some(other) = entries.get(3).map(|entry| entry.address) {
+            entries.iter_mut().filter(|entry| entry.ordinal == 4).for_each(|entry| entry.address = other);
+        }
+    });
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
     let log = Arc::clone(&told);
     let builder = || Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));

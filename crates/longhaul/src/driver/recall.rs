@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Error, Session, journal::said};
 use crate::{
     compact::clip_text,
-    session::{SessionState, Shown, changed, is_changed, is_forgotten},
+    session::{SessionState, Shown, changed, is_changed, is_gone},
 };
 
 /// A tool that the model can be given: its summaries name messages as `m12`, and this fetches them.
@@ -138,7 +138,7 @@ impl Session {
         }
         let each = Tokens(ANSWER_TOKENS.0 / found.len() as u64);
         let query = asked.query.as_deref().map(Query::new);
-        let line = |(nth, (ordinal, message)): (usize, &(u64, Message))| match is_forgotten(message) {
+        let line = |(nth, (ordinal, message)): (usize, &(u64, Message))| match is_gone(message) {
             true if is_changed(message) => {
                 format!("m{ordinal} was changed in the store, and cannot be shown")
             }

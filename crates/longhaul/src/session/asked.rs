@@ -39,6 +39,19 @@ pub(super) struct Room {
     replaced: Tokens,
 }
 
+/// The smallest view that keeps a tail.
+#[derive(Clone, Copy, Debug)]
+struct LeastView {
+    /// How many messages stay at the end.
+    tail_len: usize,
+    /// The most that the summary may cost.
+    cap: Option<Tokens>,
+    /// What the summary costs.
+    summary: Tokens,
+    /// What all of it costs.
+    least: Tokens,
+}
+
 /// The share of the window that a summary may take where its limit is `auto`.
 const AUTO_SUMMARY_SHARE: f64 = 0.10;
 
@@ -111,12 +124,10 @@ impl SessionState {
             true => limits.target,
             false => floor + (top - floor).scaled(0.5),
         };
-        let tail_len = match is_second_pass {
-            true => Config::MIN_TAIL as usize,
-            false => self.tail_len(m, &limits, room, self.most_after(&limits).max(reachable)),
+        let LeastView { tail_len, cap, summary, least } = match is_second_pass {
+            true => self.least_view(m, room, Config::MIN_TAIL as usize),
+            false => self.largest_within(m, &limits, room, self.most_after(&limits).max(reachable)),
         };
-        let cap = self.cap(m, m.budget, Some(m.window.scaled(AUTO_SUMMARY_SHARE)), room, tail_len);
-        let (least, summary) = self.least_view(m, room, tail_len, cap);
         // A tail without a limit of its own may take the view above its target.
         let reachable = match self.config.preserve_recent_tokens {
             None if !is_second_pass => reachable.max(least.min(self.most_after(&limits))),
@@ -230,15 +241,10 @@ impl SessionState {
         Room { carried: scope.carried, start: scope.start, replaced }
     }
 
-    /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
-    /// messages costs, and what of it is the summary's.
-    fn least_view(
-        &self,
-        m: &Measurement,
-        Room { carried, start, replaced }: Room,
-        tail_len: usize,
-        cap: Option<Tokens>,
-    ) -> (Tokens, Tokens) {
+    /// Returns the view of the standing instructions, what else stays in front, a summary and a tail of `tail_len` messages.
+    fn least_view(&self, m: &Measurement, room: Room, tail_len: usize) -> LeastView {
+        let Room { carried, start, replaced } = room;
+        let cap = self.cap(m, m.budget, Some(self.auto_summary()), room, tail_len);
         let n_total = self.n_total();
         // A tail that begins within an exchange has all of it, and what stays wherever it stands comes before the tail.
         let from = self.unit_of(n_total.saturating_sub(tail_len as u64)).start;
@@ -259,29 +265,46 @@ impl SessionState {
         // What summaries say is compressed already.
         let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
         let summary = summary.min(cap.unwrap_or(summary));
-        (m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME), summary)
+        let least = m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME);
+        LeastView { tail_len, cap, summary, least }
+    }
+
+    /// Returns the most that a summary may cost where its limit is `auto`.
+    fn auto_summary(&self) -> Tokens {
+        self.window().scaled(AUTO_SUMMARY_SHARE)
     }
 
     /// Returns how many messages are to stay at the end as the settings say where the view goes down to its target:
     /// `preserve_recent`, fewer where they cost more than `preserve_recent_tokens`, or than the target.
     pub fn recent(&self) -> usize {
-        let limits = self.limits();
-        self.newest_within(self.scale().countable(limits.tail.min(limits.target)))
+        self.newest_within(self.limits_counted().tail)
     }
 
-    /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than they may. Where they
-    /// have no limit of their own, that is where the view with them costs more than `most`.
-    fn tail_len(&self, m: &Measurement, limits: &Limits, room: Room, most: Tokens) -> usize {
+    /// Returns the smallest view with as many messages at the end as are to stay: as many as set, fewer where they cost more than
+    /// they may. Where they have no limit of their own, that is where the view with them costs more than `most`.
+    fn largest_within(&self, m: &Measurement, limits: &Limits, room: Room, most: Tokens) -> LeastView {
+        let with = |tail_len: usize| self.least_view(m, room, tail_len);
         if self.config.preserve_recent_tokens.is_some() {
-            return self.newest_within(limits.tail);
+            return with(self.newest_within(limits.tail));
         }
-        let auto = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
-        let with = |len: usize| self.least_view(m, room, len, self.cap(m, m.budget, auto, room, len)).0;
-        let least = Config::MIN_TAIL as usize;
         // No more can stay than there are, whatever is set.
         let all = usize::try_from(self.n_total()).unwrap_or(usize::MAX);
-        let mut lens = (least..=all.min(self.config.preserve_recent as usize)).rev();
-        lens.find(|len| with(*len) <= most).unwrap_or(least)
+        let (mut low, high) = (Config::MIN_TAIL as usize, all.min(self.config.preserve_recent as usize));
+        let longest = with(high.max(low));
+        if longest.least <= most || high <= low {
+            return longest;
+        }
+        // The view grows with its tail, so the longest that fits is found by halving; the shortest stays in any case.
+        let (mut largest, mut high) = (with(low), high - 1);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            let view = with(middle);
+            match view.least <= most {
+                true => (low, largest) = (middle, view),
+                false => high = middle - 1,
+            }
+        }
+        largest
     }
 
     /// Returns what the view has room for beside as many of the newest messages as are to stay, whatever they cost, and a new
@@ -294,7 +317,7 @@ impl SessionState {
         let newest: Tokens = self.costs.newest_first().take(self.config.preserve_recent as usize).sum();
         let summary = match self.config.max_summary_tokens {
             SummaryLimit::Tokens(tokens) => tokens,
-            SummaryLimit::Auto => self.window().scaled(AUTO_SUMMARY_SHARE),
+            SummaryLimit::Auto => self.auto_summary(),
         };
         Some(self.most_after(&limits) - newest - summary - SUMMARY_FRAME - TAIL_FRAME)
     }
@@ -340,5 +363,54 @@ impl SessionState {
         let all_told = self.told_until() == self.uncovered;
         let is_unlimited = self.config.preserve_recent_tokens.is_none();
         is_unlimited && all_told && m.range.is_empty() && m.tokens < m.budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    };
+
+    use longhaul_tokens::{Accuracy, CharsPer4, ContextWindow, TokenCounter};
+    use longhaul_transcript::{Message, SessionId};
+
+    use super::*;
+    use crate::policy::Action;
+
+    /// Knows how many views were weighed: of each, the least that a summary says is counted.
+    #[derive(Debug, Default)]
+    struct Weighing(AtomicUsize);
+
+    impl TokenCounter for Weighing {
+        fn count_text(&self, text: &str) -> Tokens {
+            self.0.fetch_add(usize::from(text == rules::OMITTED), Relaxed);
+            CharsPer4.count_text(text)
+        }
+
+        fn accuracy(&self) -> Accuracy {
+            CharsPer4.accuracy()
+        }
+    }
+
+    #[test]
+    fn the_longest_tail_that_fits_is_found_in_a_few_looks() {
+        let weighing = Arc::new(Weighing::default());
+        let config = Config { preserve_recent: 100_000, preserve_recent_tokens: None, ..Config::default() };
+        let window = ContextWindow::new(Tokens(8_000), Tokens::ZERO);
+        let name = SessionId::new("tail").unwrap();
+        let mut state = SessionState::new(name, window, Arc::clone(&weighing) as _, config);
+        for nth in 0..2_000 {
+            state.push(Message::user(format!("Question {nth}: what is in part {nth}?")));
+            state.push(Message::assistant(format!("Part {nth} has value {nth}.")));
+        }
+        weighing.0.store(0, Relaxed);
+        let action = Action::Summarize { rebuild: false };
+        let job = state.plan(action, Reason::Manual, None, None).unwrap();
+        // Twelve halvings of 4,000, both ends, and once more where the view is planned.
+        assert!((2..=24).contains(&weighing.0.load(Relaxed)), "{weighing:?}");
+        let finished = job.finish_by_rule().unwrap();
+        assert!(finished.record().kept.iter().map(Span::len).sum::<u64>() > 100, "the tail is long");
     }
 }

@@ -186,7 +186,7 @@ impl SessionState {
         let (start, n_behind) = (scope.start, self.n_behind(&scope));
         let mut said = scope.quoted;
         said.extend(self.entries_from(start));
-        said.retain(|entry| !stored::is_forgotten(&entry.message));
+        said.retain(|entry| !stored::is_gone(&entry.message));
         let through = said.last().or(scope.summaries.last());
         let through = through.map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         let open = self.exchange.open_from().unwrap_or(u64::MAX);
@@ -456,7 +456,7 @@ impl Job {
     }
 
     fn reading(&self) -> rules::Reading<'_> {
-        rules::Reading::new(&self.index, &*self.counter, &self.rules)
+        rules::Reading::new(&self.index, &*self.counter, &self.rules).of(self.source().entries)
     }
 
     /// Returns a draft by rule that keeps what models wrote before.

@@ -100,7 +100,7 @@ pub(crate) fn changed() -> Message {
 }
 
 /// Returns whether this stands where an original was destroyed or changed: there is nothing to tell of it.
-pub(crate) fn is_forgotten(message: &Message) -> bool {
+pub(crate) fn is_gone(message: &Message) -> bool {
     message.origin == Origin::Longhaul && (message.texts().eq([FORGOTTEN]) || is_changed(message))
 }
 

@@ -37,7 +37,7 @@ use Scene::{LongErrors, LongInstructions, ModelDown, Usual};
 /// A setting, the scene, settings beside it, and the same with the setting changed.
 type Example = (&'static str, Scene, &'static str, &'static str);
 
-const EXAMPLES: [Example; 44] = [
+const EXAMPLES: [Example; 45] = [
     ("version", Usual, "", "version = 2"),
     ("preset", Usual, "", "preset = 'session'"),
     ("enabled", Usual, "", "enabled = false"),
@@ -83,6 +83,7 @@ const EXAMPLES: [Example; 44] = [
     ("summarizer_model_preference", Usual, "mode = 'llm'", "summarizer_model_preference = ['second']"),
     ("summary_prompt", Usual, "mode = 'llm'", "summary_prompt = 'Briefly, in {maxTokens}: {context}'"),
     ("transport_retries", ModelDown, "mode = 'llm'", "transport_retries = 3"),
+    ("summary_deadline_ms", ModelDown, "mode = 'llm'\ntransport_retries = 5", "summary_deadline_ms = 1000"),
     ("max_calls_per_hour", Usual, "mode = 'llm'", "max_calls_per_hour = 1"),
     ("delete_originals", Usual, OFF, "delete_originals = true"),
     ("models", Usual, "", "[models.'seen*']\nmax_context_tokens = 3500"),

@@ -1,6 +1,11 @@
 //! Summarizers of the caller's own: what they leave unsaid, and what stands beside what they say.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use longhaul::{
@@ -11,7 +16,7 @@ use longhaul::{
         rules::RulesSummarizer,
     },
     tokens::{CharsPer4, ContextWindow},
-    transcript::{FixedClock, Message, SessionId, SummaryMode, Tokens},
+    transcript::{FixedClock, Message, SessionId, Sleep, SummaryMode, Tokens},
 };
 
 const RULE: &str = "Never restart the primary during business hours.";
@@ -38,6 +43,7 @@ fn session(config: Config, own: Arc<impl Summarizer + 'static>) -> (Session, Arc
         .config(config)
         .counter(Arc::new(CharsPer4))
         .clock(Arc::new(FixedClock(1_000)))
+        .sleep(Arc::new(Timer))
         .summarizer(own)
         .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()))
         .build()
@@ -46,6 +52,42 @@ fn session(config: Config, own: Arc<impl Summarizer + 'static>) -> (Session, Arc
     session.push(Message::assistant("I will mind it."));
     talk(&mut session);
     (session, told)
+}
+
+/// Never answers.
+#[derive(Debug)]
+struct Silent;
+
+#[async_trait]
+impl Summarizer for Silent {
+    async fn summarize(&self, _: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        std::future::pending().await
+    }
+}
+
+/// tokio's timer, which may stand still.
+#[derive(Debug)]
+struct Timer;
+
+impl Sleep for Timer {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_never_answers_is_waited_for_as_long_as_is_set() {
+    for (config, seconds) in [
+        (Config { mode: SummaryMode::Llm, ..Config::default() }, 300),
+        (Config { mode: SummaryMode::Hybrid, summary_deadline_ms: 7_000, ..Config::default() }, 7),
+    ] {
+        let (mut session, told) = session(config, Arc::new(Silent));
+        let start = tokio::time::Instant::now();
+        session.compact(None).await.unwrap();
+        assert_eq!(start.elapsed().as_secs(), seconds);
+        assert_eq!(session.state().summary().unwrap().mode, SummaryMode::Rules);
+        assert_eq!(reasons(&told), [format!("the summarizer gave nothing within {seconds} s")]);
+    }
 }
 
 fn talk(session: &mut Session) {
