@@ -225,7 +225,7 @@ fn sweep(format: &str, turn: usize) {
         for file in files_below(&folder.path().join(folder_of)).iter().filter(is_ours) {
             check(
                 &format!("{} after {stage}", file.display()),
-                &String::from_utf8_lossy(&fs::read(&file).unwrap()),
+                &String::from_utf8_lossy(&fs::read(file).unwrap()),
             );
         }
     };
