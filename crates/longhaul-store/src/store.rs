@@ -19,7 +19,6 @@ use crate::{
     event::ForkedFrom,
     forget,
     identity::begins_with,
-    object,
     proof::{self, Against},
     searching,
     state::merged,
