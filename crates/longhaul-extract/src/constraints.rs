@@ -320,26 +320,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_agreed_to_or_made_once_is_of_the_moment() {
-        for sentence in [
-            "ok if it's for flaky tests then this is valid and we should implement it.",
-            "create default themes shared across all the tests using chalk",
-        ] {
-            assert!(is_passing_wish(sentence), "{sentence}");
-        }
-        for sentence in ["Create no file outside of src/.", "Build only with the pinned toolchain."] {
-            assert!(!is_passing_wish(sentence), "{sentence}");
-        }
-    }
-
-    #[test]
     fn plain_statements_and_questions_are_no_demands() {
         for sentence in [
             "The build is green.",
             "What does this function return?",
             "I don't think that works.",
             "Must it be so?",
-            "do we group runs by experiment and if none is named it must go into the default folder",
             "I can't send messages.",
             "I still don't remember the number.",
             "The session was never committed to main.",

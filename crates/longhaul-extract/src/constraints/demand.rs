@@ -11,7 +11,7 @@ mod phrases;
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
-    ASKS, EPISTEMIC, INTERJECTIONS, MODALS, NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS,
+    EPISTEMIC, INTERJECTIONS, MODALS, NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS,
     STANDING, STANDING_VERBS, SUPPOSES, VERBS,
 };
 
@@ -46,8 +46,7 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
     let plain = |kind| Some(Reading { kind, is_labelled: false });
     let words = Words::of(sentence);
     let text = &*words.text;
-    // Who types fast leaves the mark out.
-    let is_question = sentence.trim_end().ends_with(['?', '？']) || begins(words.body(), ASKS);
+    let is_question = sentence.trim_end().ends_with(['?', '？']);
     if is_question {
         let asks_politely =
             words.begins(POLITE) || words.after_opener().is_some_and(|rest| begins(rest, POLITE));

@@ -9,19 +9,13 @@ use crate::constraints::markers;
 pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     let words = Words::of(sentence);
     let text = &*words.text;
+    if markers::is_rule(sentence)
+        || super::label(sentence).is_some()
+        || LASTING.iter().any(|word| words.has(word))
+    {
+        return false;
+    }
     let body = words.body();
-    if markers::is_rule(sentence) || super::label(sentence).is_some() {
-        return false;
-    }
-    // What is agreed to, or to be made, is so once, however much of it there is.
-    let is_once = begins(&text[1..], AGREES) || begins(body, MAKING);
-    let lasts_whatever = || LIMITING.iter().any(|word| words.has(word));
-    if is_once && !lasts_whatever() {
-        return true;
-    }
-    if LASTING.iter().any(|word| words.has(word)) {
-        return false;
-    }
     let opens = |word: &&str| {
         text[1..].strip_prefix(*word).is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(' '))
     };
@@ -88,34 +82,6 @@ const TASKS: &[&str] = &[
     "let's",
     "let me",
     "now let's",
-];
-
-/// What opens a sentence that agrees to something on a condition.
-const AGREES: &[&str] = &["ok if", "okay if", "yes if", "ok then", "okay then", "fine then", "in that case"];
-
-/// Verbs that open an order to make something.
-const MAKING: &[&str] =
-    &["create", "build", "implement", "write up", "rename", "delete", "set up", "generate"];
-
-/// What limits how something is made: it holds for what is made after it as well.
-const LIMITING: &[&str] = &[
-    " only ",
-    " without ",
-    " unless ",
-    " until ",
-    " whenever ",
-    " from now on ",
-    " going forward ",
-    " before ",
-    " after ",
-    " every time ",
-    " at most ",
-    " at least ",
-    " rather than ",
-    " instead of ",
-    " not ",
-    " don't ",
-    " no ",
 ];
 
 /// Verbs that open an order that lasts, even where it answers what was just said.
