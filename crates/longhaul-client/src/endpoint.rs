@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     /// Returns whether the host is this machine.
-    pub(crate) fn is_local(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         match self.base.host_str() {
             Some(host) => {
                 let host = host.trim_matches(['[', ']']);

@@ -18,7 +18,6 @@ use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 mod account;
 mod acts;
 mod anew;
-mod asides;
 mod asked;
 mod choose;
 mod clip;
@@ -36,7 +35,6 @@ mod lists;
 mod marked;
 mod noise;
 mod options;
-mod overruled;
 mod passing;
 mod proposals;
 mod records;
@@ -192,7 +190,7 @@ impl<'a> Reading<'a> {
             },
             talkers: Talkers::new(pool),
             records: Records::new(pool),
-            chosen: Options::new(pool, index.domain() == Domain::Service),
+            chosen: Options::new(pool),
             forms: Forms::new(pool),
             spent: Spent::new(pool, index.domain()),
             looks: Looks::default(),
@@ -237,13 +235,13 @@ impl<'a> Reading<'a> {
         let summary = account::account(request, &runs, &acts, &self.subjects);
         let undone = Undone::read(request, &acts);
         let trail = Trail::new(&summary.files);
-        let earlier = Earlier::find(request, &acts);
+        let earlier = Earlier::find(request);
         let known = (&undone, &trail, earlier.as_ref());
         let fixed = fixed::sections(request, &summary, &acts, known, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
         let told = (&self.lists, &self.passing, &self.spent);
-        let idle = Idle::new(request, told, &runs, &acts, (&undone, earlier.as_ref()));
+        let idle = Idle::new(request, told, &runs, &acts, &undone);
         let places = Places {
             idle: &idle,
             lists: &self.lists,

@@ -179,7 +179,7 @@ impl<'a> DocumentSession<'a> {
         // What the format writes beside the messages.
         let (mut tokens, mut beside) = (self.state.tokens(), Tokens::ZERO);
         for _ in 0..ATTEMPTS {
-            let job = self.plan(&narrowed).map_err(|error| error.beside(beside, budget))?;
+            let job = self.plan(&narrowed).map_err(|error| self.told_least(error, beside, within))?;
             let finished = job.finish_by_rule()?;
             let planned = finished.outcome().tokens_after;
             let done = self.written(finished)?;
@@ -191,6 +191,24 @@ impl<'a> DocumentSession<'a> {
             narrowed.budget = narrowed.budget - (tokens - budget) - Tokens(1);
         }
         Err(DocumentError::DoesNotFit { budget, tokens })
+    }
+
+    /// Returns a refusal with what the format writes beside the messages in its floor: where nothing was written yet, as much as is
+    /// written at the floor.
+    fn told_least(&self, error: CompactError, beside: Tokens, within: &Within) -> CompactError {
+        let at_floor = |floor: Tokens| {
+            let job = self.plan(&Within { budget: floor, ..within.clone() }).ok()?;
+            let finished = job.finish_by_rule().ok()?;
+            let planned = finished.outcome().tokens_after;
+            Some(self.written(finished).ok()?.tokens_after - planned + Tokens(1))
+        };
+        let beside = match &error {
+            CompactError::Floor { floor, .. } if beside == Tokens::ZERO => {
+                at_floor(*floor).unwrap_or_default()
+            }
+            _ => beside,
+        };
+        error.beside(beside, within.budget)
     }
 
     /// Returns what is to be summarized and the most a model may be shown, where the first is more and the settings leave it
@@ -216,7 +234,8 @@ impl<'a> DocumentSession<'a> {
         let summary_first = within.summary_first.max(summarizer.worth());
         let within = &Within { summary_first, ..within.clone() };
         let narrowed = Within { budget: within.budget.scaled(1.0 - FORMAT_SLACK), ..within.clone() };
-        let job = self.plan(&narrowed).or_else(|_| self.plan(within))?;
+        let job = self.plan(&narrowed).or_else(|_| self.plan(within));
+        let job = job.map_err(|error| self.told_least(error, Tokens::ZERO, within))?;
         let job = job.asked_of(summarizer);
         let draft = summarizer.summarize(job.request()).await?;
         let attempts = draft.attempts.clone();

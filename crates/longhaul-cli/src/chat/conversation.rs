@@ -23,7 +23,7 @@ use super::{
     screen::{Screen, light},
     setup::{Known, Settings, known},
     tools::{NOT_RUN, Toolbox},
-    with::With,
+    with::{OPENAI, With, has_key, is_on_this_machine},
 };
 use crate::{
     paint::{counted, grouped},
@@ -301,8 +301,15 @@ impl Conversation {
             command.push_str(" --model ");
             command.push_str(&self.with.model);
         }
-        if held.is_none_or(|held| held.base_url.is_none()) {
-            command.push_str(" --base-url URL");
+        match held.and_then(|held| held.base_url.as_ref()) {
+            None => command.push_str(" --base-url URL"),
+            Some(url) if has_key() && !is_on_this_machine(url) => {
+                command.push_str(&format!(" --base-url {url}"))
+            }
+            Some(_) => {}
+        }
+        if held.is_none() && self.with.protocol != OPENAI {
+            command.push_str(&format!(" --protocol {}", self.with.protocol));
         }
         if self.tools.is_some() {
             command.push_str(" --tools");

@@ -2,8 +2,9 @@
 
 use anyhow::{Result, bail};
 use longhaul::transcript::Tokens;
+use longhaul_client::Endpoint;
 
-use crate::{args::ChatArgs, store::Held};
+use crate::{args::ChatArgs, store::Held, summarizer::KEY};
 
 /// Whom a conversation is held with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,13 @@ impl With {
     /// # Errors
     /// When the model or where it answers is not known.
     pub(crate) fn of(args: &ChatArgs, before: Option<&Held>) -> Result<With> {
-        let Some(base_url) = args.base_url.clone().or_else(|| before?.base_url.clone()) else {
+        let noted = before.and_then(|held| held.base_url.as_ref());
+        if let (None, Some(url), true) = (&args.base_url, noted, has_key())
+            && !is_on_this_machine(url)
+        {
+            bail!("{KEY} is set, and goes to nobody that you did not name: say --base-url {url}, or another");
+        }
+        let Some(base_url) = args.base_url.as_ref().or(noted).cloned() else {
             bail!(
                 "a conversation needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
             );
@@ -31,14 +38,12 @@ impl With {
         let Some(model) = args.model.clone().or_else(|| Some(before?.model.clone())) else {
             bail!("a conversation needs --model (or LONGHAUL_MODEL)");
         };
-        let same = before.filter(|_| args.model.is_none());
+        let same = before.filter(|held| held.model == model);
+        let there = before.filter(|held| held.base_url.as_ref() == Some(&base_url));
+        let protocol = args.protocol.clone().or_else(|| there?.protocol.clone());
         Ok(With {
             base_url,
-            protocol: args
-                .protocol
-                .clone()
-                .or_else(|| before?.protocol.clone())
-                .unwrap_or_else(|| OPENAI.to_owned()),
+            protocol: protocol.unwrap_or_else(|| OPENAI.to_owned()),
             model,
             window: args.window.or(same.map(|held| held.window.0)),
             reserved: same.filter(|_| args.window.is_none()).and_then(|held| held.reserved_output),
@@ -46,5 +51,15 @@ impl With {
     }
 }
 
+/// Whether a key is set, which whoever is asked gets to see.
+pub(super) fn has_key() -> bool {
+    std::env::var_os(KEY).is_some_and(|key| !key.is_empty())
+}
+
+/// Whether what answers at an address is on this machine.
+pub(super) fn is_on_this_machine(url: &str) -> bool {
+    Endpoint::new(url).is_ok_and(|endpoint| endpoint.is_local())
+}
+
 /// The protocol that most endpoints speak.
-const OPENAI: &str = "openai";
+pub(super) const OPENAI: &str = "openai";

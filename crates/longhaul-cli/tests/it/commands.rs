@@ -532,20 +532,21 @@ fn a_budget_below_the_floor_is_told_with_what_would_work() {
     }
     let folder = Folder::new();
     folder.file("s.jsonl", session.as_bytes());
-    let refused = |more: &[&str]| {
+    let refused = |budget: &str, more: &[&str]| {
         let args =
-            [&["compact", "s.jsonl", "--no-store", "--budget", "900", "-o", "out.jsonl"], more].concat();
+            [&["compact", "s.jsonl", "--no-store", "--budget", budget, "-o", "out.jsonl"], more].concat();
         let ran = folder.run(&args, b"");
         assert_eq!(ran.code, 4, "{}", ran.stderr);
         ran.said()
     };
-    let said = refused(&[]);
+    let said = refused("900", &[]);
     assert!(said.contains("the least that works") && said.contains("--set preserve_system=false"), "{said}");
-    let said = refused(&["--set", "preserve_system=false"]);
-    let least: u64 = said.split_once("floor of ").unwrap().1.split(',').next().unwrap().parse().unwrap();
-    let least = least.to_string();
-    let args =
-        ["compact", "s.jsonl", "--no-store", "-o", "out.jsonl", "--set", "preserve_system=false", "--budget"];
-    let ran = folder.run(&[&args[..], &[&least]].concat(), b"");
-    assert_eq!(ran.code, 0, "{said}: {}", ran.stderr);
+    for budget in ["900", "100"] {
+        let said = refused(budget, &["--set", "preserve_system=false"]);
+        let least: u64 = said.split_once("floor of ").unwrap().1.split(',').next().unwrap().parse().unwrap();
+        let least = least.to_string();
+        let args = ["compact", "s.jsonl", "--no-store", "-o", "out.jsonl", "--set", "preserve_system=false"];
+        let ran = folder.run(&[&args[..], &["--budget", &least, "--force"]].concat(), b"");
+        assert_eq!(ran.code, 0, "{said}: {}", ran.stderr);
+    }
 }

@@ -9,22 +9,27 @@ use crate::script::{Simple, simples};
 /// Returns the files that a script in `command` opens to write, in the order in which it names them.
 pub(super) fn touches(command: &str, dir: &str) -> Vec<Touch> {
     let runs_inline = || simples(command).iter().any(|simple| is_inline(simple, command));
-    if !WRITERS.iter().any(|(call, _)| command.contains(call)) || !runs_inline() {
+    if command.len() > LONGEST || !WRITERS.iter().any(|(call, _)| command.contains(call)) || !runs_inline() {
         return Vec::new();
     }
     let script = command.replace("\\\"", "\"");
-    let reads = ["read(", "readFile", "read_text(", "readlines("].iter().any(|call| script.contains(call));
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (call, kind) in WRITERS {
-        for (at, _) in script.match_indices(call) {
+        // `urlopen(` opens no file.
+        let is_whole = |at: &usize| call.starts_with('.') || !script[..*at].ends_with(is_of_a_name);
+        for at in script.match_indices(call).map(|(at, _)| at).filter(is_whole) {
             found.extend(written(&script, at, call, kind).map(|path| (at, path)));
         }
     }
     found.sort_unstable();
     found.dedup_by_key(|(_, path)| *path);
-    let touch = if reads { Touch::Edit } else { Touch::Write };
-    found.into_iter().filter(|(_, path)| is_path(path)).map(|(_, path)| touch(join(dir, path))).collect()
+    // Whether it was there before nothing tells.
+    let is_file = |path: &&str| is_path(path) && !path.contains("://");
+    found.into_iter().map(|(_, path)| path).filter(is_file).map(|path| Touch::Edit(join(dir, path))).collect()
 }
+
+/// Bytes of the longest command that is looked into.
+const LONGEST: usize = 16 * 1024;
 
 /// How a call names what it writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,9 +60,13 @@ fn is_inline(simple: &Simple<'_>, command: &str) -> bool {
     let interprets =
         ["python", "node", "ruby", "bun", "deno", "perl"].iter().any(|name| program.starts_with(name));
     let has_file = words[1..].iter().any(|word| !word.starts_with('-'));
+    // What another command reads behind `<<` is no script of this one's.
+    let is_behind = || {
+        let opens = command.lines().filter(|line| line.contains("<<"));
+        opens.clone().count() == 1 && opens.into_iter().all(|line| line.contains(program))
+    };
     interprets
-        && (words.iter().any(|word| matches!(*word, "-c" | "-e" | "--eval"))
-            || command.contains("<<") && !has_file)
+        && (words.iter().any(|word| matches!(*word, "-c" | "-e" | "--eval")) || !has_file && is_behind())
 }
 
 /// Returns the path that the call at `at` writes, where the script says it by a text or by a name that it gives to one.
@@ -74,9 +83,7 @@ fn written<'s>(script: &'s str, at: usize, call: &str, kind: Kind) -> Option<&'s
             let before = &script[..at];
             match before.strip_suffix(')') {
                 Some(before) => text(&before[before.rfind("Path(")? + "Path(".len()..]),
-                None => {
-                    path(script, &before[before.rfind(|c: char| !is_of_a_name(c)).map_or(0, |at| at + 1)..])
-                }
+                None => path(script, &before[before.trim_end_matches(is_of_a_name).len()..]),
             }
         }
     }
@@ -89,14 +96,16 @@ fn path<'s>(script: &'s str, expression: &'s str) -> Option<&'s str> {
     }
     let end = expression.find(|c: char| !is_of_a_name(c)).unwrap_or(expression.len());
     let name = &expression[..end];
-    let given = script.match_indices(name).find_map(|(at, _)| {
+    if name.is_empty() {
+        return None;
+    }
+    script.match_indices(name).find_map(|(at, _)| {
         let is_whole = !script[..at].ends_with(is_of_a_name);
         let value = script[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
         let value =
             ["pathlib.Path(", "Path("].iter().find_map(|call| value.strip_prefix(call)).unwrap_or(value);
         text(value).filter(|_| is_whole)
-    });
-    given.filter(|_| !name.is_empty())
+    })
 }
 
 /// Returns the text between the quotation marks that `expression` begins with.
@@ -122,11 +131,17 @@ mod tests {
                 "python3 - <<'EOF'\nfrom pathlib import Path\np = Path('a.py')\np.write_text(p.read_text() + 'x')\nEOF",
                 r#"[Edit("/w/a.py")]"#,
             ),
-            (r#"python -c "open(\"new.txt\", \"w\").write('x')""#, r#"[Write("/w/new.txt")]"#),
-            ("node -e \"require('fs').writeFileSync('b.json', '{}')\"", r#"[Write("/w/b.json")]"#),
+            (r#"python -c "open(\"new.txt\", \"w\").write('x')""#, r#"[Edit("/w/new.txt")]"#),
+            ("node -e \"require('fs').writeFileSync('b.json', '{}')\"", r#"[Edit("/w/b.json")]"#),
             ("python3 -c \"print(open('a.py').read())\"", "[]"),
             ("cat > gen.py <<'EOF'\nopen('out.txt', 'w')\nEOF", "[]"),
             ("python3 gen.py 'open(1, w)'", "[]"),
+            ("cat > gen.py <<'EOF'\nopen('never.txt', 'w')\nEOF\npython3 --version", "[]"),
+            (r#"python3 -c "größe.write_text('x')""#, "[]"),
+            (
+                r#"python3 -c "import os; os.popen('make', 'a'); Popen('make', 'w'); urlopen('http://x.io/a', 'w')""#,
+                "[]",
+            ),
         ] {
             assert_eq!(format!("{:?}", touches(command, "/w")), told, "{command}");
         }

@@ -157,7 +157,7 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
 /// Returns whether an answer begins as one does that tells an error, and says of nothing that it was written.
 fn opens_with_error(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default().to_lowercase();
-    let says = ["error", "failed to ", "could not ", "cannot ", "can't ", "unable to "];
+    let says = ["error:", "error ", "failed to ", "could not ", "cannot ", "can't ", "unable to "];
     let begins = says.iter().any(|start| first.starts_with(start));
     (begins || is_error_object(text)) && !says_written(&first)
 }

@@ -88,6 +88,9 @@ pub struct Speakers {
 
 type Who = (Speaker, Matter);
 
+/// Lines in which a harness tells a model how to go on.
+const LAST_LINES: usize = 6;
+
 impl Speakers {
     /// Returns the built-in table: the marks of Claude Code, Codex, pi, opencode, Copilot, Gemini CLI, Cline and Cursor.
     pub fn builtin() -> &'static Speakers {
@@ -198,11 +201,12 @@ impl Speakers {
     }
 
     /// Returns where, behind `from`, a line begins with which somebody else speaks to the end: a harness tells a model how to go on from
-    /// a summary in the text that brings it.
+    /// a summary in the last lines of the text that brings it. Further up it is quoted.
     fn rest_behind(&self, text: &str, from: usize) -> usize {
         let is_rest = |at: &usize| self.mark_at(text, *at, false).is_some_and(|mark| mark.form == Form::Rest);
         let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[from..]).map(|end| from + end + 1);
-        [from].into_iter().chain(lines).find(|at| *at < text.len() && is_rest(at)).unwrap_or(text.len())
+        let is_late = |at: &usize| *at < text.len() && text[*at..].lines().nth(LAST_LINES).is_none();
+        [from].into_iter().chain(lines).find(|at| is_late(at) && is_rest(at)).unwrap_or(text.len())
     }
 
     fn mark_at(&self, text: &str, at: usize, in_result: bool) -> Option<&Mark> {

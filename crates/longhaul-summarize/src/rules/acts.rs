@@ -194,7 +194,11 @@ impl Refused {
         let line = text.lines().map(str::trim).find(says_something).unwrap_or_default();
         let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
         // What the person said to it is the reason; the rest is the harness's.
-        let said = text.split_once(SAID).and_then(|(_, said)| said.trim_start().lines().next());
+        let is_harness = ["The user doesn't want to", "The tool use was rejected"]
+            .iter()
+            .any(|head| text.starts_with(head));
+        let said = text.split_once(SAID).filter(|_| is_harness);
+        let said = said.and_then(|(_, said)| said.trim_start().lines().next());
         let line = said.map_or_else(|| line.to_owned(), |said| format!("refused, {SAID} {said}"));
         let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&act.call, result);
         if is_error && !line.is_empty() {

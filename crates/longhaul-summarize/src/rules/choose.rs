@@ -80,7 +80,7 @@ pub(crate) struct Places<'a> {
 impl Places<'_> {
     /// Returns whether what stands at `at` is not told: nobody's word, or how a record stood before.
     pub(crate) fn are_silent_of(&self, at: usize) -> bool {
-        self.idle.holds(at) || self.records.is_old(at) || self.options.hides(at)
+        self.idle.holds(at) || self.records.is_old(at)
     }
 }
 
@@ -98,11 +98,7 @@ impl<'a> Choice<'a> {
         let renewed = needed.iter_mut().enumerate().filter(|(at, _)| places.records.is_renewed(*at));
         renewed.for_each(|(_, needed)| *needed += RENEWED);
         for (at, needed) in needed.iter_mut().enumerate() {
-            *needed += match (places.options.is_chosen(at), places.options.is_passed_over(at)) {
-                (true, _) => CHOSEN,
-                (_, true) => -CHOSEN,
-                _ => 0,
-            };
+            *needed += if places.options.is_chosen(at) { CHOSEN } else { 0 };
         }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));

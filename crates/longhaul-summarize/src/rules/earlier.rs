@@ -2,16 +2,11 @@
 
 use std::ops::Range;
 
-use longhaul_extract::{Statement, speaker::Speakers};
+use longhaul_extract::speaker::Speakers;
 use longhaul_transcript::{Entry, Role, Tokens, has_summary_header, parse_summary};
 
-use super::{
-    acts::Acts,
-    fixed::{Fixed, is_frame},
-};
+use super::fixed::{Fixed, is_frame};
 use crate::{SummaryRequest, notes::sentences};
-
-mod overtaken;
 
 /// The newest earlier summary among the entries.
 #[derive(Debug)]
@@ -19,27 +14,21 @@ pub(super) struct Earlier<'e> {
     entry: &'e Entry,
     text: &'e str,
     is_ours: bool,
-    /// Its lines, without what later work took up.
     lines: Vec<Line>,
-    /// What later work took up, on one line.
-    overtaken: String,
 }
 
 impl<'e> Earlier<'e> {
-    pub(super) fn find(request: &SummaryRequest<'e>, acts: &Acts) -> Option<Earlier<'e>> {
+    pub(super) fn find(request: &SummaryRequest<'e>) -> Option<Earlier<'e>> {
         let speakers = request.index.speakers();
         let (entry, text) = request.entries.iter().rev().find_map(|entry| summary_in(entry, speakers))?;
         let is_ours = parse_summary(text).is_some();
-        let (lines, overtaken) = match is_ours {
-            true => (lines(text), String::new()),
-            false => overtaken::without(lines(text), &overtaken::done_since(request, acts, entry.id.ordinal)),
-        };
-        Some(Earlier { entry, text, is_ours, lines, overtaken })
-    }
-
-    /// Returns whether a statement is of what later work took up.
-    pub(super) fn is_overtaken(&self, statement: &Statement) -> bool {
-        u64::from(statement.message) == self.entry.id.ordinal && self.overtaken.contains(&*statement.text)
+        let mut lines = lines(text);
+        if !is_ours {
+            // What was open then may be done since.
+            let open = lines.iter_mut().filter(|line| line.tells_open());
+            open.for_each(|line| line.text.insert_str(0, "[as of then] "));
+        }
+        Some(Earlier { entry, text, is_ours, lines })
     }
 }
 
@@ -149,6 +138,26 @@ struct Line {
 }
 
 impl Line {
+    /// Whether what stands under this was open, or being done, when it was written.
+    fn tells_open(&self) -> bool {
+        const WORDS: [&str; 12] = [
+            "pending",
+            "current work",
+            "current state",
+            "current status",
+            "current task",
+            "in progress",
+            "next step",
+            "remaining",
+            "to do",
+            "todo",
+            "outstanding",
+            "open task",
+        ];
+        let lower = self.text.to_lowercase();
+        self.is_title && WORDS.iter().any(|word| lower.contains(word))
+    }
+
     /// Whether what was asked for stands under this.
     fn asks(&self) -> bool {
         const WORDS: [&str; 4] = ["request", "intent", "goal", "objective"];

@@ -13,7 +13,6 @@ use super::{
     clip,
     earlier::Earlier,
     marked,
-    overruled::Later,
     trail::Trail,
     undone::Undone,
 };
@@ -217,13 +216,8 @@ impl Fixed<'_> {
             !leads(rule) && !is_visible(rule) && !is_passed(rule) && undone(rule).is_none()
         };
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
-        let later = Later::new(self.request.index.statements());
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
-            let after = match (rule.superseded_by, later.on(rule)) {
-                (Some(by), _) => format!(" (taken back in m{by})"),
-                (None, Some((by, value))) => format!(" (later, m{by}: \"{value}\")"),
-                (None, None) => String::new(),
-            };
+            let after = rule.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
             let line = format!("- m{}: {}{after}", rule.message, rule.text);
             let cost = self.cost(&line) + Tokens(1);
             lines.push((at, line, cost));

@@ -9,8 +9,6 @@ use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 use super::{
     acts::Acts,
     anew::Anew,
-    asides::{catalogues, samples, skills},
-    earlier::Earlier,
     fixed::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
@@ -38,12 +36,6 @@ pub(crate) struct Spent {
     removed: HashSet<usize>,
     /// What a model thought before it wrote a summary, by the places in the pool.
     analyses: HashSet<usize>,
-    /// Pieces of long lists of names and ids that no call took up, by the places in the pool.
-    catalogues: HashSet<usize>,
-    /// The folders of the skills that were read.
-    skills: HashSet<String>,
-    /// The messages in which the model shows a text that somebody wanted to see.
-    samples: HashSet<u32>,
 }
 
 impl Spent {
@@ -60,9 +52,6 @@ impl Spent {
             stale: stale(pool),
             removed: removed(pool),
             analyses: analyses(pool),
-            catalogues: catalogues(pool),
-            skills: skills(pool),
-            samples: samples(pool),
         }
     }
 }
@@ -73,8 +62,6 @@ pub(crate) struct Idle<'a> {
     pool: &'a Statements,
     lists: &'a Lists,
     undone: &'a Undone,
-    /// What was said before the messages at hand, by a summary.
-    earlier: Option<&'a Earlier<'a>>,
     anew: &'a Anew,
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
@@ -99,7 +86,7 @@ impl<'a> Idle<'a> {
         (lists, passing, spent): (&'a Lists, &'a Passing, &'a Spent),
         runs: &[Run],
         acts: &'a Acts,
-        (undone, earlier): (&'a Undone, Option<&'a Earlier<'a>>),
+        undone: &'a Undone,
     ) -> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
         let trail = acts.files.iter().flat_map(|file| &file.trail);
@@ -108,7 +95,6 @@ impl<'a> Idle<'a> {
             pool,
             lists,
             undone,
-            earlier,
             anew: &acts.anew,
             looking: looks.map(|run| ordinal(run.message)).collect(),
             at_hand: request.entries,
@@ -154,7 +140,6 @@ impl<'a> Idle<'a> {
                     || is_envelope(&statement.text)
                     || statement.is_shown_code()
                     || self.spent.analyses.contains(&at)
-                    || self.earlier.is_some_and(|earlier| earlier.is_overtaken(statement))
             }
             StatementKind::Todo => self.has_plan,
             StatementKind::Added | StatementKind::Removed => {
@@ -168,8 +153,6 @@ impl<'a> Idle<'a> {
             }
             StatementKind::Result => {
                 is_scrap
-                    || self.is_of_a_skill(statement)
-                    || self.spent.catalogues.contains(&at)
                     || family == Some(ToolFamily::Read) && self.is_gone(at)
                     || is_crumb
                     || says_nothing(&statement.text)
@@ -194,7 +177,6 @@ impl<'a> Idle<'a> {
                 is_lead(statement)
                     || statement.is_shown_code()
                     || self.spent.stale.contains(&at)
-                    || self.spent.samples.contains(&statement.message)
                     || self.is_settled(at)
                     || is_undone()
             }
@@ -214,14 +196,6 @@ impl<'a> Idle<'a> {
         let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
         self.spent.removed.contains(&at)
             || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
-    }
-
-    /// Returns whether a line was read in the text of a skill: how the model works, not what it works on.
-    fn is_of_a_skill(&self, statement: &Statement) -> bool {
-        let about =
-            self.pool.source(statement).map_or("", |source| source.path.as_deref().unwrap_or(&source.label));
-        about.ends_with(".md")
-            && (about.contains("/skills/") || self.spent.skills.iter().any(|skill| about.contains(skill)))
     }
 
     fn is_at_hand(&self, message: u32) -> bool {

@@ -6,33 +6,29 @@ use longhaul_extract::{Statement, StatementKind, Statements};
 
 use super::lists::is_lead;
 
-/// Which statements tell of an option that was chosen, and which of one that stood beside it.
+/// Which statements tell of an option that was chosen.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     chosen: HashSet<usize>,
-    passed_over: HashSet<usize>,
-    /// Whether what was passed over is told: in the service of customers nobody comes back to it.
-    hides_others: bool,
 }
 
 impl Options {
-    pub(crate) fn new(pool: &Statements, hides_others: bool) -> Options {
-        let mut options = Options { hides_others, ..Options::default() };
+    pub(crate) fn new(pool: &Statements) -> Options {
+        let mut options = Options::default();
         let mut laid_out: Vec<Laid> = Vec::new();
         let all = pool.all();
         let mut at = 0;
         while let Some(one) = all.get(at) {
-            let end = at
-                + all[at..]
-                    .iter()
-                    .take_while(|next| next.message == one.message && next.kind == one.kind)
-                    .count();
+            let is_same = |next: &&Statement| next.message == one.message && next.kind == one.kind;
+            let end = at + all[at..].iter().take_while(is_same).count();
             match one.kind {
                 StatementKind::Answer => laid_out = lay_out(all, at..end),
                 StatementKind::Prose => laid_out.clear(),
                 StatementKind::Person if laid_out.len() > 1 => {
                     let name = all[at..end].iter().find_map(chosen);
-                    options.choose(&laid_out, name.as_deref());
+                    let is_it = |option: &&Laid| Some(&option.name) == name.as_ref();
+                    let places = laid_out.iter().filter(is_it).flat_map(|option| option.places.clone());
+                    options.chosen.extend(places);
                     laid_out.clear();
                 }
                 _ => {}
@@ -42,29 +38,9 @@ impl Options {
         options
     }
 
-    fn choose(&mut self, laid_out: &[Laid], name: Option<&str>) {
-        if !laid_out.iter().any(|option| Some(&*option.name) == name) {
-            return;
-        }
-        for option in laid_out {
-            let places = if Some(&*option.name) == name { &mut self.chosen } else { &mut self.passed_over };
-            places.extend(option.places.clone());
-        }
-    }
-
     /// Returns whether the statement at `at` tells of an option that was chosen.
     pub(crate) fn is_chosen(&self, at: usize) -> bool {
         self.chosen.contains(&at)
-    }
-
-    /// Returns whether what stands at `at` is told no more.
-    pub(crate) fn hides(&self, at: usize) -> bool {
-        self.hides_others && self.is_passed_over(at)
-    }
-
-    /// Returns whether it tells of an option beside which another was chosen.
-    pub(crate) fn is_passed_over(&self, at: usize) -> bool {
-        self.passed_over.contains(&at)
     }
 }
 
@@ -146,15 +122,12 @@ mod tests {
             let mut index = FactIndex::new();
             said.entries().iter().for_each(|entry| index.push(entry));
             let pool = index.statements();
-            let options = Options::new(pool, true);
+            let options = Options::new(pool);
             let chosen: Vec<&str> = (0..pool.all().len())
                 .filter(|at| options.is_chosen(*at))
                 .map(|at| &*pool.all()[at].text)
                 .filter(|text| text.contains("HAT"))
                 .collect();
-            let hidden = pool.all().iter().enumerate().filter(|(at, _)| options.hides(*at));
-            let is_others = |text: &str| !chosen.contains(&text);
-            assert!(hidden.into_iter().all(|(_, one)| is_others(&one.text)), "{answer}");
             assert_eq!(chosen.len(), told.len(), "{answer}: {chosen:?}");
             assert!(chosen.iter().zip(told).all(|(one, told)| one.contains(told)), "{answer}: {chosen:?}");
         }

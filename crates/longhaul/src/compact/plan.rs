@@ -92,7 +92,7 @@ pub struct CompactionPlan {
 #[non_exhaustive]
 pub enum CompactError {
     /// The budget is below what must stay.
-    #[error("a budget of {budget} tokens is {over} below the floor of {floor}, the least that works: the system prompt ({system}), {}the open exchange ({open}) and 200 for everything else", pinned(*pins, largest_pins), over = floor.0.saturating_sub(budget.0))]
+    #[error("a budget of {budget} tokens is {over} below the floor of {floor}, the least that works: the system prompt ({system}), {}the open exchange ({open}) and {rest} for everything else", pinned(*pins, largest_pins), over = floor.0.saturating_sub(budget.0), rest = *floor - *system - *pins - *open)]
     Floor {
         /// The smallest budget that works.
         floor: Tokens,

@@ -701,7 +701,7 @@ struct Tampered {
 }
 
 impl Tampered {
-    fn new(change: fn(&mut Vec<JournalEntry>)) -> Arc<dyn SummaryStore> {
+    fn store(change: fn(&mut Vec<JournalEntry>)) -> Arc<dyn SummaryStore> {
         Arc::new(Tampered { inner: MemoryStore::default(), change })
     }
 
@@ -724,7 +724,7 @@ longhaul_store::hand_on! {
 
 #[tokio::test]
 async fn what_is_missing_from_the_store_leaves_the_rest_in_its_place() {
-    let store = Tampered::new(|entries| {
+    let store = Tampered::store(|entries| {
         entries.retain(|entry| entry.ordinal != 2);
         let emptied = entries.iter_mut().filter(|entry| entry.ordinal == 4);
         emptied.for_each(|entry| entry.is_forgotten = true);
@@ -745,7 +745,7 @@ async fn what_is_missing_from_the_store_leaves_the_rest_in_its_place() {
 
 #[tokio::test]
 async fn what_was_changed_in_the_store_is_told_and_not_taken_up() {
-    let store = Tampered::new(|entries| {
+    let store = Tampered::store(|entries| {
         if let Some(other) = entries.get(3).map(|entry| entry.address) {
             entries.iter_mut().filter(|entry| entry.ordinal == 4).for_each(|entry| entry.address = other);
         }

@@ -181,7 +181,7 @@ impl SessionState {
     }
 
     /// Returns whether a report is the upper end of our own estimate of these counts, or little more, as that of a stub is which adds
-    /// what it answered. A provider that bills just that is not believed once, which costs next to nothing; where the estimate is
+    /// what it answered. A provider that bills just that is not believed, which costs next to nothing; where the estimate is
     /// narrow the two cannot be told apart, and need not be.
     pub(super) fn is_echo(&self, counted: ClassCounts, reported: Tokens) -> bool {
         let Some(estimate) = self.expected(counted, self.calibrated.anchor) else { return false };

@@ -121,7 +121,10 @@ impl SessionState {
             true => (common as usize, common),
             false => (front + alike as usize, self.head + alike),
         };
-        if let Some(sync) = self.sync_shortened(said, front, known, at)? {
+        // Where only the first request is left before the gap it stands for the task; of any other gap somebody means something.
+        if known <= front + 1
+            && let Some(sync) = self.sync_shortened(said, front, known, at)?
+        {
             return Ok(sync);
         }
         if alike > 0
@@ -185,13 +188,11 @@ impl SessionState {
         if at >= self.n_total() {
             return Ok(None);
         }
-        let head = self.reworded(&said[..front]);
-        let keeps_head = known > front || front == 0 || head.is_some();
+        let is_worded_so = self.head == front as u64 && self.common_with(&said[..front])? == self.head;
+        let head = if is_worded_so { None } else { self.reworded(&said[..front]) };
+        let keeps_head = is_worded_so || head.is_some();
         if let Some(run) = self.run_of(&said[known..], at + 1)?.filter(|_| keeps_head) {
-            let mut ordinals = match known > front || head.is_some() {
-                true => ordinals_from(0, at),
-                false => Vec::new(),
-            };
+            let mut ordinals = ordinals_from(0, at);
             let n_run = run.len() as usize;
             ordinals.extend((run.start..run.end).map(Some));
             return self.go_on(said, known + n_run, run.end, head, ordinals).map(Some);
@@ -205,8 +206,7 @@ impl SessionState {
                 Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
                 // As many messages in the place of as many are edits.
                 Some(_) if keeps_head => {
-                    let ordinals = ordinals_from(0, if front == 0 { 0 } else { self.head });
-                    return self.go_on(said, front, self.head, head, ordinals).map(Some);
+                    return self.go_on(said, front, self.head, head, ordinals_from(0, self.head)).map(Some);
                 }
                 _ => {}
             }
@@ -214,8 +214,8 @@ impl SessionState {
         Ok(None)
     }
 
-    /// Returns where two messages or more that were said here late, at `from` or behind it, are those that `said` begins with: the
-    /// longest run of them, and of these the last.
+    /// Returns where what `said` begins with was said here late, at `from` or behind it: the longest run of messages, and of these the
+    /// last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does.
     fn run_of(&self, said: &[Entry], from: u64) -> Result<Option<Span>, SyncError> {
         let end = self.n_total();
         let late = Span { start: from.max(end.saturating_sub(said.len() as u64)), end };
@@ -231,11 +231,15 @@ impl SessionState {
         let run = |start: usize| {
             here[start..].iter().zip(said).take_while(|(here, said)| **here == said.id.hash).count()
         };
-        let longest = (0..here.len()).map(|start| (run(start), start)).max().filter(|(n, _)| *n >= 2);
-        Ok(longest.map(|(n, start)| {
-            let start = late.start + start as u64;
-            Span { start, end: start + n as u64 }
-        }))
+        let Some((n, start)) = (0..here.len()).map(|start| (run(start), start)).max() else {
+            return Ok(None);
+        };
+        let bears_id = |entry: &Entry| {
+            entry.message.calls().next().is_some() || entry.message.results().next().is_some()
+        };
+        let is_proof = n >= LEAST_RUN || n >= 2 && said[..n].iter().any(bears_id);
+        let start = late.start + start as u64;
+        Ok(is_proof.then_some(Span { start, end: start + n as u64 }))
     }
 
     /// Returns the instructions that the view begins with as they are worded now; `None` where there are more or fewer of them.
@@ -420,6 +424,9 @@ impl SessionState {
         SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
 }
+
+/// How many messages in a row are no chance.
+const LEAST_RUN: usize = 4;
 
 /// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
 const MOST_OWN: usize = 2;

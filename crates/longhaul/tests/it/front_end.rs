@@ -313,6 +313,47 @@ async fn a_front_end_that_leaves_out_what_was_said_long_ago_is_followed() {
     }
 }
 
+/// What anybody may say is no sign of the same conversation, and what somebody took out of the middle is gone.
+#[test]
+fn a_few_equal_words_mix_no_conversations_and_what_was_deleted_is_not_shown() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let said = |words: &[&str]| -> Vec<Message> {
+        let turn = |(nth, word): (usize, &&str)| match nth % 2 {
+            0 => Message::user(*word),
+            _ => Message::assistant(*word),
+        };
+        let head = [Message::system("Be brief.")];
+        head.into_iter().chain(words.iter().enumerate().map(turn)).collect()
+    };
+    for (first, next, expected) in [
+        (
+            &["Fix X", "Done", "Hello", "Hi, how can I help?"][..],
+            &["Hello", "Hi, how can I help?", "Book a flight"][..],
+            Synced::Another,
+        ),
+        (
+            &["Fix X", "Which file?", "a.rs", "OK.", "continue"],
+            &["Book a flight", "OK.", "continue"],
+            Synced::Another,
+        ),
+        (
+            &["a", "b", "my key is 7", "hm", "c", "d"],
+            &["a", "b", "c", "d", "e"],
+            Synced::Edited { at: 3, n: 3 },
+        ),
+        (
+            &["hi", "Hello", "yes", "ok", "X", "Y", "yes", "ok"],
+            &["hi", "Hello", "yes", "ok", "yes", "ok", "Q"],
+            Synced::Edited { at: 5, n: 3 },
+        ),
+    ] {
+        let session = SessionId::new("few").unwrap();
+        let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
+        state.sync(&document(&said(first))).unwrap();
+        assert_eq!(state.sync(&document(&said(next))).unwrap().change, expected, "{first:?}, {next:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_view_of_one_conversation_is_not_sent_for_another() {
     let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
