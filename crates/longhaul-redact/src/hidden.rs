@@ -29,7 +29,7 @@ fn is_joined(text: &str) -> bool {
         (at - blanks).checked_sub(1)
     };
     let mut quotes = memchr_iter(b'+', bytes).filter_map(quote_before);
-    let mut breaks = memmem::find_iter(bytes, b"\\\n");
+    let mut breaks = memmem::find_iter(bytes, b"\\\n").chain(memmem::find_iter(bytes, b"\\\r\n"));
     quotes.any(|at| joint(&bytes[at..]) > 0) || breaks.any(|at| joint(&bytes[at..]) > 0)
 }
 
@@ -43,6 +43,7 @@ fn joint(text: &[u8]) -> usize {
         |from: usize| text[from..].iter().take(LONGEST_JOINT).take_while(|byte| is_blank(byte)).count();
     let behind = match text {
         [b'\\', b'\n', ..] => 2,
+        [b'\\', b'\r', b'\n', ..] => 3,
         [quote @ (b'"' | b'\''), ..] => {
             let plus = 1 + blanks(1);
             let open = plus + 1 + text.get(plus).map_or(0, |_| blanks(plus + 1));

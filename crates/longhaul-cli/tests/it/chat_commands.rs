@@ -144,7 +144,7 @@ fn the_folder_of_a_conversation_finds_it_again() {
     // What fills its window is told of its own window.
     let ran = folder.run(&["context", "talk", "--json"], b"");
     let seen: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
-    assert_eq!((&seen["window"], &seen["messages"]), (&128_000.into(), &4.into()), "{seen}");
+    assert_eq!((&seen["window"], &seen["messages"]), (&20_000.into(), &4.into()), "{seen}");
     let sessions = String::from_utf8(folder.run(&["sessions"], b"").stdout).unwrap();
     assert!(sessions.contains("  talk\n    What bounds the retry?\n"), "{sessions}");
 }

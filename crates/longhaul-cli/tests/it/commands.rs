@@ -534,14 +534,15 @@ fn a_budget_below_the_floor_is_told_with_what_would_work() {
     folder.file("s.jsonl", session.as_bytes());
     let refused = |budget: &str, more: &[&str]| {
         let args =
-            [&["compact", "s.jsonl", "--no-store", "--budget", budget, "-o", "out.jsonl"], more].concat();
+            [&["compact", "s.jsonl", "--no-store", "--force", "--budget", budget, "-o", "out.jsonl"], more]
+                .concat();
         let ran = folder.run(&args, b"");
         assert_eq!(ran.code, 4, "{}", ran.stderr);
         ran.said()
     };
     let said = refused("900", &[]);
     assert!(said.contains("the least that works") && said.contains("--set preserve_system=false"), "{said}");
-    for budget in ["900", "100"] {
+    for budget in ["150", "100"] {
         let said = refused(budget, &["--set", "preserve_system=false"]);
         let least: u64 = said.split_once("floor of ").unwrap().1.split(',').next().unwrap().parse().unwrap();
         let least = least.to_string();

@@ -233,7 +233,7 @@ fn handles_of_a_second_compaction_lead_to_the_originals() {
         // A line that an edit added or took out has its sign before it; a call is told in other words than it is stored in.
         let words = words.trim_start_matches("+ ").trim_start_matches("$ ");
         let is_label = words.ends_with(':') && !words.contains(". ");
-        let words: String = words.chars().take(24).collect();
+        let words: String = words.trim_start_matches("… ").chars().take(24).collect();
         assert!(
             is_label || words.starts_with('[') || message(ordinal).contains(&words),
             "{line}\n{}",

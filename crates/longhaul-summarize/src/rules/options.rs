@@ -77,7 +77,10 @@ fn after_option(text: &str) -> Option<String> {
         .map(|_| &text[OPTION.len()..])?;
     let name = rest.trim_start_matches([' ', '#']);
     let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    // "the option a friend took" names none.
+    let is_article = name.starts_with("a ") && name[2..].starts_with(char::is_alphabetic);
     let is_name = end > 0
+        && !is_article
         && (end == 1 || name[..end].bytes().all(|byte| byte.is_ascii_digit()))
         && rest.starts_with(' ');
     is_name.then(|| name[..end].to_uppercase())
@@ -113,6 +116,7 @@ mod tests {
             ("option 2 please", &["HAT059"]),
             ("What about option 2?", &[]),
             ("Not option 1.", &[]),
+            ("I know the option a friend took. I take the second.", &[]),
             ("Neither.", &[]),
         ] {
             let said: Transcript =

@@ -33,6 +33,7 @@ oversize = 'rules'
 summary_role = 'system'
 summary_header = '[Earlier]'
 summary_lookup = 'the archive shows m12'
+summary_deadline_ms = 200000
 cooldown_messages = 5
 failure_cooldown_ms = 5
 force_refresh_after_messages = 77
