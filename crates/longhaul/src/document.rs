@@ -217,7 +217,8 @@ impl<'a> DocumentSession<'a> {
     /// # Errors
     /// Those of [`plan`](Self::plan).
     pub fn too_large_for_model(&self, within: &Within) -> Result<Option<(Tokens, Tokens)>, CompactError> {
-        Ok(self.plan(within)?.too_large_for_model(self.state.config()))
+        let job = self.plan(within).map_err(|error| self.told_least(error, Tokens::ZERO, within))?;
+        Ok(job.too_large_for_model(self.state.config()))
     }
 
     /// Compacts with a summary by `summarizer`, which is asked once. What it writes is fitted, read back, counted and

@@ -308,7 +308,7 @@ impl Conversation {
             }
             Some(_) => {}
         }
-        if held.is_none() && self.with.protocol != OPENAI {
+        if held.is_none_or(|held| held.base_url.is_none()) && self.with.protocol != OPENAI {
             command.push_str(&format!(" --protocol {}", self.with.protocol));
         }
         if self.tools.is_some() {

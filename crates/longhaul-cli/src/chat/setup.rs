@@ -86,8 +86,11 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let store = store::open(&args.store)?;
     let session = session(args, &store).await?;
     let held = Held::of(&store, &session).await?;
-    let with = With::of(args, held.as_ref())
-        .with_context(|| format!("it is not noted of {session} with whom it was held"))?;
+    let with = With::of(args, held.as_ref());
+    let with = match held {
+        Some(_) => with?,
+        None => with.with_context(|| format!("it is not noted of {session} with whom it was held"))?,
+    };
     let settings = Settings::load(args, &with)?;
     let config = settings.for_model(&with.model);
     let summarizer = summarizer_args(args, &with, &config);

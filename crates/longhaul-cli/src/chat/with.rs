@@ -39,7 +39,9 @@ impl With {
             bail!("a conversation needs --model (or LONGHAUL_MODEL)");
         };
         let same = before.filter(|held| held.model == model);
-        let there = before.filter(|held| held.base_url.as_ref() == Some(&base_url));
+        let bare = |url: &str| url.trim_end_matches('/').to_owned();
+        let is_there = |held: &&Held| held.base_url.as_ref().is_some_and(|url| bare(url) == bare(&base_url));
+        let there = before.filter(is_there);
         let protocol = args.protocol.clone().or_else(|| there?.protocol.clone());
         Ok(With {
             base_url,

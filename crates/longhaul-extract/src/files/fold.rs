@@ -63,7 +63,6 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
         match touch {
             Touch::Revert(_) => {
                 file.put_back(message);
-                file.has_unseen_edits = false;
                 continue;
             }
             _ => file.last_message = message,
@@ -78,7 +77,6 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             Touch::Unseen(_) => file.has_unseen_edits = true,
             Touch::Delete(_) => {
                 file.state = FileState::Deleted;
-                file.has_unseen_edits = false;
                 if delete_inside(&mut files, &path, message)
                     && let Some(folder) = files.get_mut(&path)
                 {

@@ -6,26 +6,32 @@ use super::{
 };
 use crate::script::{Simple, simples};
 
-/// Returns the files that a script in `command` opens to write, in the order in which it names them.
+/// Returns the files that the scripts in `command` open to write, in the order in which each names them.
 pub(super) fn touches(command: &str, dir: &str) -> Vec<Touch> {
-    let runs_inline = || simples(command).iter().any(|simple| is_inline(simple, command));
-    if command.len() > LONGEST || !WRITERS.iter().any(|(call, _)| command.contains(call)) || !runs_inline() {
+    if command.len() > LONGEST || !WRITERS.iter().any(|(call, _)| command.contains(call)) {
         return Vec::new();
     }
-    let script = command.replace("\\\"", "\"");
+    let scripts: Vec<String> =
+        simples(command).iter().filter_map(|simple| script_of(simple, command)).collect();
+    // Whether it was there before nothing tells.
+    let is_file = |path: &&str| is_path(path) && !path.contains("://");
+    let written = scripts.iter().flat_map(|script| written_by(script));
+    written.filter(is_file).map(|path| Touch::Edit(join(dir, path))).collect()
+}
+
+/// Returns the paths that a script writes.
+fn written_by(script: &str) -> Vec<&str> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (call, kind) in WRITERS {
         // `urlopen(` opens no file.
         let is_whole = |at: &usize| call.starts_with('.') || !script[..*at].ends_with(is_of_a_name);
         for at in script.match_indices(call).map(|(at, _)| at).filter(is_whole) {
-            found.extend(written(&script, at, call, kind).map(|path| (at, path)));
+            found.extend(written(script, at, call, kind).map(|path| (at, path)));
         }
     }
     found.sort_unstable();
     found.dedup_by_key(|(_, path)| *path);
-    // Whether it was there before nothing tells.
-    let is_file = |path: &&str| is_path(path) && !path.contains("://");
-    found.into_iter().map(|(_, path)| path).filter(is_file).map(|path| Touch::Edit(join(dir, path))).collect()
+    found.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Bytes of the longest command that is looked into.
@@ -53,20 +59,23 @@ const WRITERS: [(&str, Kind); 7] = [
     ("File.write(", Kind::First),
 ];
 
-/// Whether a command hands a script to an interpreter in the command line itself.
-fn is_inline(simple: &Simple<'_>, command: &str) -> bool {
+/// Returns the script that a command hands to an interpreter in the command line itself.
+fn script_of(simple: &Simple<'_>, command: &str) -> Option<String> {
     let words: Vec<&str> = simple.words.iter().map(|word| &*word.text).collect();
-    let program = words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
-    let interprets =
-        ["python", "node", "ruby", "bun", "deno", "perl"].iter().any(|name| program.starts_with(name));
+    let program = *words.first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if !["python", "node", "ruby", "bun", "deno", "perl"].iter().any(|known| name.starts_with(known)) {
+        return None;
+    }
+    if let Some(at) = words.iter().position(|word| matches!(*word, "-c" | "-e" | "--eval")) {
+        return words.get(at + 1).map(|script| script.replace("\\\"", "\""));
+    }
+    // What stands behind `<<` is read by who stands before it.
+    let mut opens = command.lines().filter(|line| line.contains("<<"));
+    let (before, _) = opens.next().filter(|_| opens.next().is_none())?.split_once("<<")?;
+    let last = before.rsplit([';', '&', '|']).next()?.trim();
     let has_file = words[1..].iter().any(|word| !word.starts_with('-'));
-    // What another command reads behind `<<` is no script of this one's.
-    let is_behind = || {
-        let opens = command.lines().filter(|line| line.contains("<<"));
-        opens.clone().count() == 1 && opens.into_iter().all(|line| line.contains(program))
-    };
-    interprets
-        && (words.iter().any(|word| matches!(*word, "-c" | "-e" | "--eval")) || !has_file && is_behind())
+    (last.split(' ').next() == Some(program) && !has_file).then(|| command.to_owned())
 }
 
 /// Returns the path that the call at `at` writes, where the script says it by a text or by a name that it gives to one.
@@ -82,29 +91,45 @@ fn written<'s>(script: &'s str, at: usize, call: &str, kind: Kind) -> Option<&'s
         Kind::Receiver => {
             let before = &script[..at];
             match before.strip_suffix(')') {
-                Some(before) => text(&before[before.rfind("Path(")? + "Path(".len()..]),
-                None => path(script, &before[before.trim_end_matches(is_of_a_name).len()..]),
+                Some(before) => {
+                    let inside = &before[before.rfind("Path(")? + "Path(".len()..];
+                    text(inside).filter(|path| path.len() + 2 == inside.len())
+                }
+                None => {
+                    let name = &before[before.trim_end_matches(is_of_a_name).len()..];
+                    given(script, name).filter(|_| !before.ends_with(')'))
+                }
             }
         }
     }
 }
 
-/// Returns the path that an expression stands for: a text, or the name of one.
-fn path<'s>(script: &'s str, expression: &'s str) -> Option<&'s str> {
-    if let Some(text) = text(expression) {
-        return Some(text);
-    }
-    let end = expression.find(|c: char| !is_of_a_name(c)).unwrap_or(expression.len());
-    let name = &expression[..end];
+/// Returns the path that an argument stands for: a text, or the name of one, and nothing more.
+fn path<'s>(script: &'s str, arguments: &'s str) -> Option<&'s str> {
+    let (path, behind) = match text(arguments) {
+        Some(path) => (path, &arguments[path.len() + 2..]),
+        None => {
+            let end = arguments.find(|c: char| !is_of_a_name(c)).unwrap_or(arguments.len());
+            (given(script, &arguments[..end])?, &arguments[end..])
+        }
+    };
+    behind.trim_start().starts_with([',', ')']).then_some(path)
+}
+
+/// Returns the text that a script gives to a name, once.
+fn given<'s>(script: &'s str, name: &str) -> Option<&'s str> {
     if name.is_empty() {
         return None;
     }
     script.match_indices(name).find_map(|(at, _)| {
         let is_whole = !script[..at].ends_with(is_of_a_name);
         let value = script[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-        let value =
-            ["pathlib.Path(", "Path("].iter().find_map(|call| value.strip_prefix(call)).unwrap_or(value);
-        text(value).filter(|_| is_whole)
+        let inside = ["pathlib.Path(", "Path("].iter().find_map(|call| value.strip_prefix(call));
+        let path = text(inside.unwrap_or(value)).filter(|_| is_whole)?;
+        let behind = &inside.unwrap_or(value)[path.len() + 2..];
+        let behind = if inside.is_some() { behind.strip_prefix(')')? } else { behind };
+        let ends = behind.trim_start_matches(' ');
+        (ends.is_empty() || ends.starts_with(['\n', ';'])).then_some(path)
     })
 }
 
@@ -137,6 +162,11 @@ mod tests {
             ("cat > gen.py <<'EOF'\nopen('out.txt', 'w')\nEOF", "[]"),
             ("python3 gen.py 'open(1, w)'", "[]"),
             ("cat > gen.py <<'EOF'\nopen('never.txt', 'w')\nEOF\npython3 --version", "[]"),
+            ("cat > gen.py <<'EOF'\nopen('never.txt', 'w')\nEOF\npython3 -c \"import gen\"", "[]"),
+            ("cat > test_node.js <<'EOF'\nopen('never.txt', 'w')\nEOF\nnode --version", "[]"),
+            ("python3 -c \"p = 'c.json'; open(p + '.bak', 'w')\"", "[]"),
+            ("python3 -c \"(Path('src') / 'a.py').write_text('x')\"", "[]"),
+            ("python3 -c \"Path('a.py').with_suffix('.bak').write_text('x')\"", "[]"),
             (r#"python3 -c "größe.write_text('x')""#, "[]"),
             (
                 r#"python3 -c "import os; os.popen('make', 'a'); Popen('make', 'w'); urlopen('http://x.io/a', 'w')""#,

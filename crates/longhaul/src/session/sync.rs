@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_extract::speaker::{Matter, Segment, segments};
-use longhaul_transcript::{ContentHash, Entry, Span, SummaryId};
+use longhaul_transcript::{CallId, ContentHash, Entry, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,8 @@ pub enum Synced {
     /// Nothing.
     Unchanged,
     /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
-    /// messages: the view goes on from all that was said here.
+    /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
+    /// ids of calls.
     Grew {
         /// How many.
         n: u64,
@@ -47,8 +48,8 @@ pub enum Synced {
         /// How many messages it has now, standing instructions apart.
         n: u64,
     },
-    /// It is another conversation: the two begin with no word of the user's in common, and the history handed in goes on from
-    /// nothing that was said here late, as where it is empty. Nothing was changed, and the view is that of the former
+    /// It is another conversation: the two begin with no word of the user's in common, and the history handed in does
+    /// not go on from what was said here late ([`Grew`](Synced::Grew) says by what that is seen), as where it is empty. Nothing was changed, and the view is that of the former
     /// conversation: open a session for this one. Where only the standing instructions are others, and as many, it is the same
     /// one, and the view shows them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at
     /// these.
@@ -91,13 +92,15 @@ impl SessionState {
     pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
         let said = document.transcript().entries();
         let (len, common) = (self.n_total(), self.common_with(said)?);
+        let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
         if common == len {
-            return Ok(self.grown(said, common as usize, ordinals_from(0, common)));
+            // They may have been worded otherwise meanwhile.
+            let head = self.reworded(&said[..front]);
+            return self.go_on(said, common as usize, common, head, ordinals_from(0, common));
         }
         if let Some(sync) = self.sync_with_view(said)? {
             return Ok(sync);
         }
-        let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
         if let Some(sync) = self.sync_with_client(said, front)? {
             return Ok(sync);
         }
@@ -165,7 +168,11 @@ impl SessionState {
         if at < len {
             self.go_back_to(at)?;
         }
-        if let Some(head) = head {
+        let is_news = |head: &Vec<Shown>| {
+            let now = head.iter().map(|shown| shown.message().content_hash());
+            !now.eq(self.items.shown().take(head.len()).map(|shown| shown.message().content_hash()))
+        };
+        if let Some(head) = head.filter(is_news) {
             let rest = self.items.placed().skip(head.len()).map(super::rewrite::counted);
             let shown = head.into_iter().map(|shown| (shown, None)).chain(rest).collect();
             self.set_items(shown);
@@ -188,9 +195,8 @@ impl SessionState {
         if at >= self.n_total() {
             return Ok(None);
         }
-        let is_worded_so = self.head == front as u64 && self.common_with(&said[..front])? == self.head;
-        let head = if is_worded_so { None } else { self.reworded(&said[..front]) };
-        let keeps_head = is_worded_so || head.is_some();
+        let head = self.reworded(&said[..front]);
+        let keeps_head = head.is_some();
         if let Some(run) = self.run_of(&said[known..], at + 1)?.filter(|_| keeps_head) {
             let mut ordinals = ordinals_from(0, at);
             let n_run = run.len() as usize;
@@ -234,8 +240,13 @@ impl SessionState {
         let Some((n, start)) = (0..here.len()).map(|start| (run(start), start)).max() else {
             return Ok(None);
         };
+        // Where a format has no ids the names of tools stand for them.
+        let is_own =
+            |id: &CallId| id.as_str().len() >= LEAST_ID && id.as_str().bytes().any(|b| b.is_ascii_digit());
         let bears_id = |entry: &Entry| {
-            entry.message.calls().next().is_some() || entry.message.results().next().is_some()
+            let mut calls = entry.message.calls();
+            calls.any(|call| is_own(&call.id) && call.id.as_str() != &*call.name)
+                || entry.message.results().any(|result| is_own(&result.call_id))
         };
         let is_proof = n >= LEAST_RUN || n >= 2 && said[..n].iter().any(bears_id);
         let start = late.start + start as u64;
@@ -424,6 +435,9 @@ impl SessionState {
         SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
 }
+
+/// Bytes of the shortest id of a call that no other has.
+const LEAST_ID: usize = 8;
 
 /// How many messages in a row are no chance.
 const LEAST_RUN: usize = 4;

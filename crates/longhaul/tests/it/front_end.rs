@@ -9,7 +9,7 @@ use longhaul::{
     Session, SessionState, Synced,
     store::{MemoryStore, SummaryStore},
     tokens::{CharsPer4, ContextWindow, TokenCounter as _},
-    transcript::{Message, Role, SessionId, Tokens, Transcript},
+    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
     wire::{Document, Format, encode, read},
 };
 
@@ -351,6 +351,47 @@ fn a_few_equal_words_mix_no_conversations_and_what_was_deleted_is_not_shown() {
         let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
         state.sync(&document(&said(first))).unwrap();
         assert_eq!(state.sync(&document(&said(next))).unwrap().change, expected, "{first:?}, {next:?}");
+    }
+}
+
+/// Where a format has no ids of calls two equal exchanges prove nothing; real ids do.
+#[test]
+fn the_names_of_tools_are_no_ids() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let said = |id: &str, first: &str, behind: &[&str]| -> Vec<Message> {
+        let call = Part::ToolCall(ToolCall::function(id, "ls", "{}"));
+        let result = Part::ToolResult(ToolResult::text(id, "a.rs", Outcome::Unstated));
+        let exchange = [Message::new(Role::Assistant, vec![call]), Message::new(Role::Tool, vec![result])];
+        [Message::user(first)]
+            .into_iter()
+            .chain(exchange)
+            .chain(behind.iter().map(|text| Message::user(*text)))
+            .collect()
+    };
+    for (id, expected) in [("ls", false), ("call_7f3a91c2", true)] {
+        let session = SessionId::new("ids").unwrap();
+        let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
+        let mut first = vec![Message::user("Fix X"), Message::assistant("Looking.")];
+        first.extend(said(id, "And Y", &[]));
+        state.sync(&document(&first)).unwrap();
+        let change = state.sync(&document(&said(id, "Summary of it", &["go on"]))).unwrap().change;
+        assert_eq!(change != Synced::Another, expected, "{id}: {change:?}");
+    }
+}
+
+/// Instructions that are worded as they once were are shown so again.
+#[test]
+fn instructions_go_back_to_what_they_were() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let session = SessionId::new("modes").unwrap();
+    let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
+    let mut said = Vec::new();
+    for (nth, mode) in ["plan", "act", "plan", "plan", "act"].into_iter().enumerate() {
+        said.push(Message::user(format!("question {nth}")));
+        let whole: Vec<Message> = [Message::system(mode)].into_iter().chain(said.iter().cloned()).collect();
+        state.sync(&document(&whole)).unwrap();
+        assert_eq!(words(state.view().messages().next().unwrap()), mode, "{nth}");
+        said.push(Message::assistant(format!("answer {nth}")));
     }
 }
 
