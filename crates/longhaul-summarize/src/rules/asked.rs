@@ -218,18 +218,23 @@ impl Fixed<'_> {
         let entries = self.request.entries;
         let after = &entries[entries.partition_point(|entry| entry.id <= asked.id)..];
         let speakers = self.request.index.speakers();
-        let mut turn = after.iter().take_while(|entry| !is_users(&entry.message, speakers));
-        turn.find_map(|entry| {
+        let turn = after.iter().take_while(|entry| !is_users(&entry.message, speakers));
+        let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
+        let mut outcome = None;
+        for entry in turn {
             let message = &entry.message;
-            let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
-            let ends = message.role == Role::Assistant
-                && message.calls().next().is_none()
-                && own_text(message, speakers).is_some();
-            match message.role == Role::User && speakers.segments(message).iter().any(is_stop) {
-                true => Some((entry.id, Turn::Interrupted)),
-                false => ends.then_some((entry.id, Turn::Answered)),
+            if message.role == Role::User && speakers.segments(message).iter().any(is_stop) {
+                outcome = Some((entry.id, Turn::Interrupted));
+            } else if message.calls().next().is_some() {
+                // What was said before it only tells what is going to be done.
+                outcome = None;
+            } else if message.role == Role::Assistant
+                && own_text(message, speakers).is_some_and(says_something)
+            {
+                outcome = Some((entry.id, Turn::Answered));
             }
-        })
+        }
+        outcome
     }
 
     /// The handle of the person's last message that begins with a word or two, these words, and they with what they answer:
@@ -253,6 +258,11 @@ const OPENING: Tokens = Tokens(40);
 
 /// The first request, where it is answered, may take so much.
 const FIRST_ANSWERED: Tokens = Tokens(240);
+
+/// Whether an answer is more than one that broke off at its first word.
+fn says_something(text: &str) -> bool {
+    text.split_whitespace().nth(1).is_some() || !text.trim_end().ends_with(char::is_alphabetic)
+}
 
 /// How a turn of the model's ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -196,7 +196,7 @@ impl Page<'_> {
     }
 
     /// Returns whether something that was said before the statement at `at`, behind the one that is told `before` it or from the
-    /// beginning of the message on, is not told. Headings and lead-ins say nothing, and items of lists are counted.
+    /// beginning of the message on, is not told. Headings and lead-ins say nothing, and the first items of lists are counted.
     fn leaves_out(
         &self,
         before: Option<usize>,
@@ -207,8 +207,10 @@ impl Page<'_> {
         let all = self.pool.all();
         let from = before.map_or(0, |before| before + 1);
         let skipped = (from..at).rev().take_while(|place| all[*place].message == all[at].message);
-        let is_counted =
-            |place: usize| self.places.lists.lead(place).is_some_and(|lead| leads.contains(&lead));
+        // Those between two that are told are marked all the same: what stands behind them would be taken for the first's.
+        let is_counted = |place: usize| {
+            before.is_none() && self.places.lists.lead(place).is_some_and(|lead| leads.contains(&lead))
+        };
         skipped.into_iter().any(|place| {
             let one = &all[place];
             one.kind == all[at].kind && !told.contains(&place) && !is_lead(one) && !is_counted(place)

@@ -609,3 +609,21 @@ fn a_request_is_no_rule_where_it_is_told_as_one() {
     assert!(text.contains("- m2: Never charge card 4711."), "{text}");
     assert_eq!(text.matches("change the flight of booking XK4").count(), 1, "{text}");
 }
+
+#[test]
+fn what_was_said_before_the_work_is_no_answer_and_no_word_that_broke_off() {
+    let said = r#"
+user: Does the relay wait for the lock of the table?
+assistant: I will look at the relay first, rather than guess.
+assistant: !Read#r1 {"file_path":"src/relay.rs"}
+tool#r1: fn relay() {}
+assistant: It does not: it takes no lock at all.
+user: Are we ready to release?
+assistant: Perfect
+user: Now the edge, please.
+assistant: The edge is next.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("m0 Does the relay wait for the lock of the table? (answered in m4)"), "{text}");
+    assert!(text.contains("m5 Are we ready to release?\n"), "{text}");
+}
