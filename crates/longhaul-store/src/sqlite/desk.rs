@@ -183,13 +183,17 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(StoreError::Closed))
 }
 
-/// Tries again while another process holds the lock; SQLite's own timeout waits in between. A user must not be told
-/// that a database is locked because eight processes write to it.
+/// Tries again while another process holds the lock. SQLite's own timeout waits in between, but not where two turn a new database
+/// to its log at once: there it fails at once. A user must not be told that a database is locked because eight processes write to
+/// it.
 pub(super) fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let mut left = PATIENCE;
     loop {
         match attempt() {
-            Err(error) if left > 0 && is_busy(&error) => left -= 1,
+            Err(error) if left > 0 && is_busy(&error) => {
+                left -= 1;
+                std::thread::sleep(PAUSE * (PATIENCE - left));
+            }
             other => return other,
         }
     }
@@ -202,6 +206,9 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 
 /// How often a locked database is tried again; each try waits for [`BUSY_TIMEOUT_MS`].
 const PATIENCE: u32 = 24;
+
+/// What is waited before the second try; before each one later as much more.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How many sessions are remembered.
 const MOST_KNOWN: usize = 64;
