@@ -19,9 +19,11 @@ use longhaul::{
 };
 use tokio::runtime::Runtime;
 
+#[cfg(feature = "mcp")]
+pub(crate) use self::shown::why_gone;
 pub(crate) use self::{
     named::{is_backwards, required_span, span, summary_id},
-    shown::{but_deleted, full, in_force, json_line, line, line_within, utc, utc_in_a_name, why_gone},
+    shown::{but_deleted, full, in_force, json_line, line, line_within, utc, utc_in_a_name},
 };
 use crate::{
     args::StoreArgs,

@@ -8,9 +8,10 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
+#[cfg(feature = "mcp")]
+use crate::mcp::Client;
 use crate::{
     kinds::{kinds, tell},
-    mcp::Client,
     run::Folder,
 };
 
@@ -126,7 +127,14 @@ fn shown(text: &str) -> Vec<&'static str> {
     kinds().filter(|(.., secret)| text.contains(tell(secret))).map(|(kind, ..)| kind).collect()
 }
 
+/// Without its feature `mcp` answers nothing.
+#[cfg(not(feature = "mcp"))]
+fn asked_by_an_agent(_: &Folder) -> Vec<(String, String)> {
+    Vec::new()
+}
+
 /// Returns what `mcp` answers about what is recorded and about the file `in`, and what it logs.
+#[cfg(feature = "mcp")]
 fn asked_by_an_agent(folder: &Folder) -> Vec<(String, String)> {
     let log = folder.path().join("mcp.log");
     let mut client = Client::logging(folder, fs::File::create(&log).unwrap().into());
