@@ -188,6 +188,13 @@ fn a_second_line_that_was_typed_ahead_is_not_lost() {
     assert!(body.contains("First.\nuser: and then?"), "{body}");
 }
 
+/// Starts a conversation in which the model may use tools.
+fn with_tools(folder: &Folder, server: &Server) -> Option<Terminal> {
+    let mut terminal = Terminal::start(folder, &server.args(&["--session", "c", "--tools"]))?;
+    terminal.prompted();
+    Some(terminal)
+}
+
 /// Nobody has agreed to what he has not seen.
 #[test]
 fn what_was_typed_before_a_question_is_no_answer_to_it() {
@@ -196,9 +203,7 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
         _ => Answer::Says("Well."),
     });
     let folder = Folder::new();
-    let args = server.args(&["--session", "c", "--tools"]);
-    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
-    terminal.prompted();
+    let Some(mut terminal) = with_tools(&folder, &server) else { return };
     terminal.press(b"go on\ry\r");
     terminal.read_to("[n]o, [a]lways: ");
     terminal.press(b"n\r");
@@ -222,9 +227,7 @@ fn ctrl_c_at_a_question_ends_the_turn() {
         _ => Answer::Says("Well."),
     });
     let folder = Folder::new();
-    let args = server.args(&["--session", "c", "--tools"]);
-    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
-    terminal.prompted();
+    let Some(mut terminal) = with_tools(&folder, &server) else { return };
     terminal.press(b"go on\r");
     terminal.read_to("[n]o, [a]lways: ");
     terminal.press(b"\x03");
@@ -256,9 +259,7 @@ fn a_command_does_not_outlive_the_chat_nor_its_terminal() {
             Answer::Calls(vec![("run_command", json!({"command": command, "timeout_seconds": 600}))])
         });
         let folder = Folder::new();
-        let args = server.args(&["--session", "c", "--tools"]);
-        let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
-        terminal.prompted();
+        let Some(mut terminal) = with_tools(&folder, &server) else { return };
         terminal.press(b"go on\r");
         terminal.read_to("[n]o, [a]lways: ");
         terminal.press(b"y\r");
@@ -301,9 +302,7 @@ fn nothing_that_a_chat_shows_breaks_inside_a_word() {
         )
     });
     let folder = Folder::new();
-    let args = server.args(&["--session", "c", "--tools"]);
-    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
-    terminal.prompted();
+    let Some(mut terminal) = with_tools(&folder, &server) else { return };
     terminal.press(b"And what exactly is it that the relay does with a message that has come in and was never answered by anybody?\r");
     terminal.read_to("the next.");
     terminal.prompted();

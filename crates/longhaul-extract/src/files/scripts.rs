@@ -97,7 +97,7 @@ fn written<'s>(script: &'s str, at: usize, call: &str, kind: Kind) -> Option<&'s
                 }
                 None => {
                     let name = &before[before.trim_end_matches(is_of_a_name).len()..];
-                    given(script, name).filter(|_| !before.ends_with(')'))
+                    given(script, name)
                 }
             }
         }
