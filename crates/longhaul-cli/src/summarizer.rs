@@ -48,7 +48,8 @@ pub(crate) fn with_key(endpoint: Endpoint) -> Endpoint {
     }
 }
 
-fn key() -> Option<String> {
+/// Returns the key that is set, which whoever is asked gets to see.
+pub(crate) fn key() -> Option<String> {
     std::env::var(KEY).ok().filter(|key| !key.is_empty())
 }
 

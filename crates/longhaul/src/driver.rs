@@ -240,21 +240,23 @@ impl Session {
 
     /// Takes what the provider reported for the request that was made from the view with this [id](View::id).
     pub fn report_usage(&mut self, view: ViewId, usage: &Usage) -> UsageVerdict {
-        let counted = self.state.counted_of(view);
         let verdict = self.state.report_usage(view, usage);
         if let Some(now_ms) = self.now_ms() {
             self.state.requested(now_ms);
         }
         let reported = usage.prompt_total();
         self.tell(EventKind::UsageReported { verdict, reported });
-        match (verdict, counted) {
-            (UsageVerdict::TooLow, _) if !std::mem::replace(&mut self.told_low, true) => {
+        match verdict {
+            UsageVerdict::TooLow if !std::mem::replace(&mut self.told_low, true) => {
                 self.tell(EventKind::UsageTooLow { reported });
             }
-            (UsageVerdict::Implausible, Some(counted))
-                if reported > counted && !std::mem::replace(&mut self.told_implausible, true) =>
-            {
-                self.tell(EventKind::UsageImplausible { reported, counted });
+            UsageVerdict::Implausible => {
+                let counted = self.state.counted_of(view).filter(|counted| reported > *counted);
+                if let Some(counted) =
+                    counted.filter(|_| !std::mem::replace(&mut self.told_implausible, true))
+                {
+                    self.tell(EventKind::UsageImplausible { reported, counted });
+                }
             }
             _ => {}
         }

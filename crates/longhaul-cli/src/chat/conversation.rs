@@ -23,12 +23,13 @@ use super::{
     screen::{Screen, light},
     setup::{Known, Settings, known},
     tools::{NOT_RUN, Toolbox},
-    with::{OPENAI, With, has_key, is_on_this_machine},
+    with::{OPENAI, With, is_on_this_machine},
 };
 use crate::{
     paint::{counted, grouped},
     store::{Held, Store},
     summarizer::about_key,
+    summarizer::key,
 };
 
 /// A conversation with a model.
@@ -48,8 +49,10 @@ pub(crate) struct Conversation {
     /// Who writes summaries, where it is a model.
     writer: Option<Arc<Ladder>>,
     background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
-    /// What is noted of the session that is held here, where it could be.
+    /// What is to be noted of the session that is held here, as it was tried last.
     held_as: Option<(SessionId, Held)>,
+    /// Whether the store took it.
+    is_noted: bool,
 }
 
 /// How a turn ended.
@@ -98,6 +101,7 @@ impl Conversation {
             events,
             writer,
             background: None,
+            is_noted: held_as.is_some(),
             held_as,
         }
     }
@@ -288,14 +292,16 @@ impl Conversation {
     pub(crate) async fn note_holding(&mut self) {
         let now = (self.manager.line().clone(), Held::here(&self.with, self.window(), self.overhead()));
         if self.held_as.as_ref() != Some(&now) {
-            let is_kept = now.1.keep(&self.store, &now.0).await.unwrap_or_default();
-            self.held_as = is_kept.then_some(now);
+            let kept = now.1.keep(&self.store, &now.0).await;
+            // What holds a secret is not tried again; what failed is.
+            self.is_noted = *kept.as_ref().unwrap_or(&false);
+            self.held_as = kept.is_ok().then_some(now);
         }
     }
 
     /// Returns the command that goes on with the conversation. What of it is not noted is to be named.
     pub(crate) fn goes_on(&self) -> String {
-        let held = self.held_as.as_ref().map(|(_, held)| held);
+        let held = self.held_as.as_ref().filter(|_| self.is_noted).map(|(_, held)| held);
         let mut command = format!("longhaul chat --session {}", self.manager.line());
         if held.is_none() {
             command.push_str(" --model ");
@@ -303,7 +309,7 @@ impl Conversation {
         }
         match held.and_then(|held| held.base_url.as_ref()) {
             None => command.push_str(" --base-url URL"),
-            Some(url) if has_key() && !is_on_this_machine(url) => {
+            Some(url) if key().is_some() && !is_on_this_machine(url) => {
                 command.push_str(&format!(" --base-url {url}"))
             }
             Some(_) => {}

@@ -4,7 +4,11 @@ use anyhow::{Result, bail};
 use longhaul::transcript::Tokens;
 use longhaul_client::Endpoint;
 
-use crate::{args::ChatArgs, store::Held, summarizer::KEY};
+use crate::{
+    args::ChatArgs,
+    store::Held,
+    summarizer::{KEY, key},
+};
 
 /// Whom a conversation is held with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +29,7 @@ impl With {
     /// When the model or where it answers is not known.
     pub(crate) fn of(args: &ChatArgs, before: Option<&Held>) -> Result<With> {
         let noted = before.and_then(|held| held.base_url.as_ref());
-        if let (None, Some(url), true) = (&args.base_url, noted, has_key())
+        if let (None, Some(url), true) = (&args.base_url, noted, key().is_some())
             && !is_on_this_machine(url)
         {
             bail!("{KEY} is set, and goes to nobody that you did not name: say --base-url {url}, or another");
@@ -51,11 +55,6 @@ impl With {
             reserved: same.filter(|_| args.window.is_none()).and_then(|held| held.reserved_output),
         })
     }
-}
-
-/// Whether a key is set, which whoever is asked gets to see.
-pub(super) fn has_key() -> bool {
-    std::env::var_os(KEY).is_some_and(|key| !key.is_empty())
 }
 
 /// Whether what answers at an address is on this machine.

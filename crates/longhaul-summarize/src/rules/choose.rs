@@ -322,7 +322,7 @@ const LINE: u64 = 2;
 /// What it adds that a statement shows the new state of a record, in thousandths of a logarithm.
 const RENEWED: i32 = 1000;
 
-/// What it adds that a statement tells of an option that was chosen, and takes where another was.
+/// What it adds that a statement tells of an option that was chosen.
 const CHOSEN: i32 = 2000;
 
 /// What it adds in the service of customers that a statement says which record is in which state.
