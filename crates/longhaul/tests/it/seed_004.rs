@@ -1,13 +1,13 @@
 //! Seed 004, "Summarization Plan (Revised)": preset `chain`.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul::{
     Config, Decision, Error, EventKind, Hold, Preset, Reason,
     config::{OnMaxDepth, Threshold},
     policy::Action,
     summarize::{Answer, AnswerAction, ClientError, Scripted, Summarizer, rules::RulesSummarizer},
-    transcript::{ActionItem, Message, Outcome, Role, SummaryMode, Tokens},
+    transcript::{ActionItem, Message, Outcome, Role, SummaryMode, SummaryRecord, Tokens},
 };
 
 use crate::work::{Work, answer, exchange, text};
@@ -159,6 +159,47 @@ async fn the_next_summary_is_one_deeper_and_names_its_parent() {
     assert_eq!(first.role, Role::System);
     let tag = format!("\n\nsummary-depth:2 id:{}", records[2].id);
     assert!(text(first).ends_with(&tag), "{}", text(first));
+}
+
+// asserts 004-19, 004-44
+#[tokio::test]
+async fn each_original_is_named_along_the_chain_also_after_it_began_anew() {
+    let mut config = Preset::Chain.config();
+    config.mode = SummaryMode::Rules;
+    let mut work = Work::with(config, 4_000, None);
+    let mut chain: Vec<Arc<SummaryRecord>> = Vec::new();
+    while chain.len() < 24 {
+        work.talk(1, 400).await;
+        if work.finished().len() > chain.len() {
+            chain.push(Arc::clone(work.context.state().summary().unwrap()));
+        }
+    }
+    assert!(chain[1..].iter().any(|record| record.depth == 0), "the chain began anew");
+    let entries = work.context.state().originals().entries();
+    let mut named = BTreeSet::new();
+    let mut parent = None;
+    for record in &chain {
+        assert_eq!(record.parent, parent);
+        parent = Some(record.id.clone());
+        for covered in &record.covered {
+            assert_eq!(covered.sha256, entries[covered.ordinal as usize].message.content_hash());
+            named.insert(covered.ordinal);
+        }
+        let is_kept =
+            |ordinal: u64| record.kept.iter().any(|kept| kept.start <= ordinal && ordinal < kept.end);
+        let mut behind = (record.covers.start..record.covers.end).filter(|ordinal| !is_kept(*ordinal));
+        assert!(
+            behind.all(|ordinal| named.contains(&ordinal)),
+            "{} to {}",
+            record.covers.start,
+            record.covers.end
+        );
+    }
+    let reads_the_newest = |record: &&Arc<SummaryRecord>| record.covered[0].ordinal > record.covers.start;
+    assert!(
+        chain.iter().any(|record| reads_the_newest(&record)),
+        "a summary made of the newest messages alone"
+    );
 }
 
 // Integration tests of the route.
