@@ -7,10 +7,10 @@ use longhaul_extract::{
 };
 use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Entry, Tokens, ToolCall, ToolResult};
+use longhaul_transcript::{Constraint, Entry, Summary, Tokens, ToolCall, ToolResult};
 
 use super::{
-    page::{is_a_persons, with_the_person},
+    page::{RULE, TASK, is_a_persons, with_the_person},
     words,
 };
 
@@ -71,18 +71,34 @@ pub(super) fn text(
     error_details: bool,
 ) -> Option<String> {
     if let Some(words) = words(draft) {
-        let mut said = draft.summary.clone();
-        if is_update(request) {
-            let first = new_entries(request).first().map_or(u64::MAX, |entry| entry.id.ordinal);
-            said.constraints.retain(|rule| rule.message >= first);
-            said.goal.clear();
-        }
+        let said = of_the_person_beside(draft, request, most);
         // The first may take the room that it was asked to leave for an update: its end is worth more than one.
         let limit = if is_update(request) { request.limit } else { most };
         return Some(with_the_person(words, &said, request, limit, "\n\n"));
     }
     let lines = lines(draft, request, error_details);
     (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit, most))
+}
+
+/// Returns a summary with the task and the rules that a model's words do not stand beside yet. Where they follow what was said before,
+/// the new rules; where they take its place, for want of room within `most`, all of it that is known.
+fn of_the_person_beside(draft: &Draft, request: &SummaryRequest<'_>, most: Tokens) -> Summary {
+    let mut said = draft.summary.clone();
+    let Some(previous) = request.previous.filter(|_| is_update(request)) else { return said };
+    if previous.tokens + request.limit <= most {
+        let first = new_entries(request).first().map_or(u64::MAX, |entry| entry.id.ordinal);
+        said.constraints.retain(|rule| rule.message >= first);
+        said.goal.clear();
+        return said;
+    }
+    let before = &previous.summary;
+    if said.goal.trim().is_empty() {
+        said.goal.clone_from(&before.goal);
+    }
+    let is_known = |rule: &Constraint| said.constraints.iter().any(|known| known.text == rule.text);
+    let older: Vec<_> = before.constraints.iter().filter(|rule| !is_known(rule)).cloned().collect();
+    said.constraints.splice(0..0, older);
+    said
 }
 
 /// Returns the running summary where the update no longer fits: the lines of both that the work needs longest, in their
@@ -94,21 +110,36 @@ pub(crate) fn condense(
     limit: Tokens,
     most: Tokens,
 ) -> Option<String> {
-    let read = |text: &str| -> Vec<Line> {
-        let lines = text.lines().filter(|line| line.starts_with("[✓ ") || line.starts_with("[❌ "));
-        lines.map(|line| Line { text: line.to_owned(), rank: rank_of(line) }).collect()
-    };
     if !new.starts_with(HEAD) {
         return None;
     }
-    let mut lines = read(old);
+    let mut lines: Vec<Line> = old.lines().filter_map(read).collect();
     // What was the last request is one among others now.
     for line in lines.iter_mut().filter(|line| line.rank == Rank::LastRequest) {
         line.text = line.text.replacen("[✓ user: Now: ", "[✓ user: Request: ", 1);
         line.rank = Rank::Request;
     }
-    lines.extend(read(new));
+    lines.extend(new.lines().filter_map(read));
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
+}
+
+/// Returns a line of a running summary; of what stands beside a model's words in this form, and of these each as it is.
+fn read(line: &str) -> Option<Line> {
+    let is_frame = |line: &str| {
+        line.starts_with(HEAD) || line.starts_with("[Update ") || [CONDENSED, TRUNCATED].contains(&line)
+    };
+    let (text, rank) = if line.starts_with("[✓ ") || line.starts_with("[❌ ") {
+        (line.to_owned(), rank_of(line))
+    } else if let Some(task) = line.strip_prefix(TASK) {
+        (format!("{}{task}]", SAID[0].0), Rank::Task)
+    } else if let Some((_, rule)) = line.strip_prefix(RULE).and_then(|rule| rule.split_once("): ")) {
+        (format!("{}{rule}]", SAID[1].0), Rank::Rule)
+    } else if line.trim().is_empty() || is_frame(line) {
+        return None;
+    } else {
+        (line.to_owned(), Rank::Other)
+    };
+    Some(Line { text, rank })
 }
 
 const HEAD: &str = "--- Summarized Context (";

@@ -141,6 +141,9 @@ pub(super) fn sure(words: &str, request: &SummaryRequest<'_>) -> Tokens {
 /// Stands before what the user set out for.
 pub(super) const TASK: &str = "Task: ";
 
+/// Stands before the ordinal of the message in which the user said a rule.
+pub(super) const RULE: &str = "The user's rule (m";
+
 /// Returns what a person wants and demands, as far as neither `said` nor the kept messages say it: the task, then the rules
 /// that hold.
 pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, said: &str) -> Vec<String> {
@@ -155,7 +158,7 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
     }
     let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
     for rule in rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim())) {
-        lines.push(format!("The user's rule (m{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
+        lines.push(format!("{RULE}{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
     }
     lines
 }

@@ -1,12 +1,12 @@
 //! Seed 001, "Phase 3: Automatic Summarization": preset `rolling`.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul::{
     Config, EventKind, Preset, Session,
     config::Oversize,
     extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
-    summarize::{ClientError, Completion, Scripted},
+    summarize::{ClientError, Completion, CompletionRequest, Scripted},
     tokens::{CharsPer4, ContextWindow, TokenCounter},
     transcript::{Cost, Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult, Usage},
 };
@@ -396,6 +396,53 @@ async fn an_update_tells_of_what_is_new_and_keeps_the_newest() {
         assert!(text.contains("Now: Please go on with part"), "{text}");
     }
     assert!(updates > 0 && condensed > 0, "{updates} updates, {condensed} condensed");
+}
+
+// asserts 001-25
+#[tokio::test]
+async fn the_task_and_the_rules_stay_when_a_models_words_take_the_place_of_what_was_said() {
+    for fails in [|_| false, |nth: usize| nth > 1] {
+        let config = longhaul::Config {
+            mode: SummaryMode::Llm,
+            oversize: Oversize::Newest,
+            transcript_cap_tokens: Some(Tokens(100_000)),
+            ..Preset::Rolling.config()
+        };
+        // A model that tells of the newest parts, and of nothing that anybody wants.
+        let script = move |nth: usize, request: &CompletionRequest| {
+            if fails(nth) {
+                return Err(ClientError::Transport { reason: "connection reset".into() });
+            }
+            let parts = request.user.match_indices("Part ").map(|(at, _)| &request.user[at..]);
+            let done = parts.filter_map(|part| {
+                Some(format!(
+                    "- {}
+",
+                    &part[..part.find(" is done.")? + 9]
+                ))
+            });
+            let done: Vec<String> = done.filter(|line| line.len() < 24).collect();
+            Ok(Scripted::says(done[done.len().saturating_sub(30)..].concat()))
+        };
+        let mut work = Work::with(config, 16_000, Some(Box::new(script)));
+        let task = "Port the exporter in src/ledger/export.rs. Never touch audit_trail.";
+        work.context.push(Message::user(task));
+        let mut condensed = BTreeSet::new();
+        for round in 0..210 {
+            port(&mut work, round..round + 1).await;
+            let Some(record) = work.context.state().summary() else { continue };
+            if record.text.starts_with("[Condensed history]") {
+                condensed.insert(record.mode != SummaryMode::Rules);
+            }
+            let said = &record.text;
+            assert!(
+                said.contains("Task: Port the exporter in src/ledger/export.rs."),
+                "round {round}: {said}"
+            );
+            assert!(said.contains("Never touch audit_trail"), "round {round}: {said}");
+        }
+        assert!(condensed.contains(&!fails(9)), "by a model: {condensed:?}");
+    }
 }
 
 // asserts 001-30
