@@ -1,13 +1,13 @@
-//! What was decided: the assistant's sentences that say so.
+//! What was decided: the sentences of the assistant and of a person that say so.
 
 use std::sync::LazyLock;
 
 use longhaul_transcript::{Entry, Role};
 use regex::Regex;
 
-use crate::constraints::sentences_where;
+use crate::{constraints::sentences_where, speaker::Speakers};
 
-/// A sentence in which the assistant settles something.
+/// A sentence that settles something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The sentence, verbatim.
@@ -16,32 +16,57 @@ pub struct Decision {
     pub message: u64,
 }
 
-/// Returns the decisions in `entries`, oldest first: sentences of the assistant's prose with a word of deciding, in the
-/// languages that [`constraints`](crate::constraints) knows.
-pub fn decisions(entries: &[Entry]) -> Vec<Decision> {
+/// Returns the decisions in `entries`, oldest first: sentences with a word of deciding, in the languages that
+/// [`constraints`](crate::constraints) knows, of the assistant's prose and of what a person said, by `speakers`.
+pub fn decisions(entries: &[Entry], speakers: &Speakers) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.message.role == Role::Assistant) {
-        // Most paragraphs decide nothing, and need not be taken apart; a line is one at most.
-        let may = |text: &&str| text.contains('\n') || decides(text);
-        let deciding = |text| sentences_where(text, decides).filter(|sentence| decides(sentence));
-        for sentence in entry.message.texts().filter(may).flat_map(deciding) {
-            found.push(Decision { text: sentence, message: entry.id.ordinal });
+    for entry in entries {
+        let mut take = |text: &str, has_word: fn(&str) -> bool, settles: fn(&str) -> bool| {
+            // Most paragraphs decide nothing, and need not be taken apart; a line is one at most.
+            if text.contains('\n') || has_word(text) {
+                let sentences = sentences_where(text, has_word).filter(|sentence| settles(sentence));
+                found.extend(sentences.map(|text| Decision { text, message: entry.id.ordinal }));
+            }
+        };
+        match entry.message.role {
+            Role::Assistant => entry.message.texts().for_each(|text| take(text, decides, decides)),
+            Role::User if entry.message.is_user_text() => {
+                let said = speakers.sent(&entry.message);
+                said.into_iter().for_each(|text| take(text, chooses, settles));
+            }
+            _ => {}
         }
     }
     found
 }
 
-/// Returns whether `sentence` settles something.
+/// Returns whether `sentence` settles something, or says what is behind something.
 pub fn decides(sentence: &str) -> bool {
-    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let markers: Vec<String> = MARKERS.iter().map(|marker| regex::escape(marker)).collect();
-        Regex::new(&markers.join("|")).ok()
-    });
-    let lower = sentence.to_lowercase();
-    ANY.as_ref().is_some_and(|any| any.is_match(&lower))
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES, REASONS]));
+    is_match(&ANY, sentence)
 }
 
-const MARKERS: &[&str] = &[
+/// The same of a person's sentence: what is wrong with something is a report, and what might be done a question.
+fn settles(sentence: &str) -> bool {
+    chooses(sentence) && !sentence.trim_end().ends_with(['?', '？'])
+}
+
+fn chooses(text: &str) -> bool {
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES]));
+    is_match(&ANY, text)
+}
+
+fn is_match(any: &LazyLock<Option<Regex>>, sentence: &str) -> bool {
+    any.as_ref().is_some_and(|any| any.is_match(&sentence.to_lowercase()))
+}
+
+fn any_of(markers: &[&[&str]]) -> Option<Regex> {
+    let markers: Vec<String> = markers.concat().iter().map(|marker| regex::escape(marker)).collect();
+    Regex::new(&markers.join("|")).ok()
+}
+
+/// Words of choosing.
+const CHOICES: &[&str] = &[
     "i'll use",
     "i will use",
     "i decided",
@@ -51,6 +76,26 @@ const MARKERS: &[&str] = &[
     "let's go with",
     "going with",
     "i'll go with",
+    "i chose",
+    "we chose",
+    "chose to",
+    "we'll use",
+    "we will use",
+    "he decidido",
+    "decidimos",
+    "j'ai décidé",
+    "nous avons décidé",
+    "entschieden",
+    "decidi ",
+    "决定",
+    "決めた",
+    "決定",
+    "решил",
+    "решили",
+];
+
+/// Words of judging and explaining.
+const REASONS: &[&str] = &[
     "the best approach",
     "the right approach",
     "better approach",
@@ -63,41 +108,26 @@ const MARKERS: &[&str] = &[
     "the bug is",
     "this is because",
     "the solution is",
-    "i chose",
-    "chose to",
-    "we'll use",
-    "we will use",
     "agreed",
-    "he decidido",
-    "decidimos",
     "la mejor opción",
     "en lugar de",
     "la causa",
-    "j'ai décidé",
-    "nous avons décidé",
     "la meilleure approche",
     "plutôt que",
     "la cause",
-    "entschieden",
     "beste lösung",
     "die ursache",
     "das problem ist",
     "statt ",
-    "decidi ",
     "a melhor abordagem",
     "a causa",
     "em vez de",
-    "决定",
     "采用",
     "原因是",
     "问题在于",
     "最好的办法",
-    "決めた",
-    "決定",
     "採用",
     "原因は",
-    "решил",
-    "решили",
     "лучший подход",
     "причина",
     "вместо того",
@@ -109,14 +139,27 @@ mod tests {
 
     use super::*;
 
+    fn decided(said: &str) -> Vec<String> {
+        let found = decisions(transcript(said).entries(), Speakers::builtin());
+        found.into_iter().map(|decision| decision.text).collect()
+    }
+
     // asserts 002-18
     #[test]
     fn deciding_is_told_from_telling() {
-        let said = transcript(
-            "user: I decided to go home.\nassistant: Reading it now. The root cause is a missing lock. I'll use a mutex instead of a cell.",
+        let said =
+            "user: The problem is slow. I decided to go with Postgres. Should it be going with option B?
+assistant: Reading it now. The root cause is a missing lock. I'll use a mutex instead of a cell.
+user: We will use JWT tokens for login.";
+        assert_eq!(
+            decided(said),
+            [
+                "I decided to go with Postgres.",
+                "The root cause is a missing lock.",
+                "I'll use a mutex instead of a cell.",
+                "We will use JWT tokens for login."
+            ]
         );
-        let texts: Vec<_> = decisions(said.entries()).into_iter().map(|decision| decision.text).collect();
-        assert_eq!(texts, ["The root cause is a missing lock.", "I'll use a mutex instead of a cell."]);
     }
 
     // asserts 002-18
@@ -124,8 +167,6 @@ mod tests {
     fn whoever_chose_to_do_something_decided() {
         let said =
             "assistant: The team chose to drop IPv4. They chose to wait. The colour is theirs to choose.";
-        let found = decisions(transcript(said).entries());
-        let texts: Vec<_> = found.iter().map(|decision| &*decision.text).collect();
-        assert_eq!(texts, ["The team chose to drop IPv4.", "They chose to wait."]);
+        assert_eq!(decided(said), ["The team chose to drop IPv4.", "They chose to wait."]);
     }
 }

@@ -50,7 +50,7 @@ mod trail;
 mod undone;
 mod values;
 
-pub use account::task;
+pub use account::{MOST_COMMANDS, task};
 
 use acts::{Acts, Front};
 use choose::{Choice, Looks, Places};

@@ -115,7 +115,7 @@ pub struct Outcome {
     pub tokens_before: Tokens,
     /// Tokens of the whole view after.
     pub tokens_after: Tokens,
-    /// Messages the summary stands for.
+    /// Messages the summary stands for, with those that stay with shortened content: as many as its header says.
     pub summarized: usize,
     /// Messages that stay with shortened content.
     pub digested: usize,

@@ -8,6 +8,7 @@ use longhaul_summarize::LastRequest;
 use longhaul_transcript::{Cost, SessionId, Span, SummaryId, SummaryMode, Survival, Tokens, counted};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use notice::whole_words;
 pub use notice::{notice, summary_box};
 
 use crate::{
@@ -78,7 +79,7 @@ pub enum EventKind {
         reason: Reason,
         /// Depth of the summary to come.
         depth: u32,
-        /// Messages that the view will no longer carry verbatim.
+        /// Messages that the summary to come stands for.
         compressed_messages: u64,
     },
     /// Models are about to be asked for a summary. Sent before the first call, so that who pays can see what may come.
@@ -252,7 +253,7 @@ pub struct Finish {
     pub ratio_after: f64,
     /// What the summary costs.
     pub summary_tokens: Tokens,
-    /// Messages the summary stands for.
+    /// Messages the summary stands for, with those of `digested`: as many as its header says.
     pub compressed_messages: u64,
     /// Messages kept with shortened content.
     pub digested: u64,

@@ -16,6 +16,8 @@ mod pins;
 mod refused;
 mod rewrite;
 mod running;
+#[cfg(test)]
+pub(crate) use running::tests::record as running_record;
 mod scope;
 mod settle;
 mod shared;
@@ -168,6 +170,8 @@ pub struct SessionState {
     redo: Vec<Past>,
     /// What was undone last cannot be done again.
     redo_is_lost: bool,
+    /// Originals were deleted: of what the summaries in force stand for, they are all that is left, whatever the settings say now.
+    has_deleted: bool,
 }
 
 /// What became of a usage that the provider reported.
@@ -272,6 +276,7 @@ impl SessionState {
             undo: Vec::new(),
             redo: Vec::new(),
             redo_is_lost: false,
+            has_deleted: false,
         }
     }
 
@@ -538,7 +543,7 @@ impl SessionState {
         self.originals
             .originals(Span { start: 0, end: u64::MAX })
             .for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
-        if self.config.delete_originals {
+        if self.lives_on_summaries() {
             // They are all that is left.
             self.summaries_as_entries(u64::MAX).iter().for_each(|entry| index.push(entry));
         }

@@ -164,7 +164,7 @@ fn would_save(conversation: &Conversation, now_ms: i64) -> String {
 /// Returns the summaries in force and what was said since; with `all` every message, each under its summary.
 pub(crate) fn history(state: &SessionState, all: bool) -> String {
     let said = state.originals().len();
-    let mut out = format!("Session history ({} in all):\n", counted(said as u64, "message"));
+    let mut out = format!("Session history ({} total):\n", counted(said as u64, "message"));
     let mut end = 0;
     for (nth, record) in state.view().summaries().enumerate() {
         out.push_str(&summary(nth + 1, record));

@@ -196,7 +196,7 @@ fn a_conversation_is_streamed_kept_and_gone_on_with() {
                     user: what did I say?\n";
     assert_eq!(said(&server.bodies()[2]), expected);
     let out = String::from_utf8_lossy(&ran.stdout);
-    assert!(out.starts_with("Again.\nSession history (7 messages in all):"), "{out}");
+    assert!(out.starts_with("Again.\nSession history (7 messages total):"), "{out}");
 
     let history = folder.run(&["history", "talk", "--full"], b"");
     assert!(String::from_utf8_lossy(&history.stdout).contains("and again\nplease"));

@@ -30,7 +30,7 @@ pub(crate) fn account(
     let mut summary = Summary {
         narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
         participants: if is_talk { participants(entries) } else { Vec::new() },
-        decisions: last_decisions(entries),
+        decisions: last_decisions(entries, speakers),
         domain_entities: entities(subjects),
         files: notes(&acts.files),
         commands: commands(runs),
@@ -179,9 +179,9 @@ fn participants(entries: &[Entry]) -> Vec<String> {
 }
 
 /// Returns the last decisions, oldest first: what lies before them is not read.
-fn last_decisions(entries: &[Entry]) -> Vec<String> {
-    let newest =
-        entries.iter().rev().flat_map(|entry| decisions(std::slice::from_ref(entry)).into_iter().rev());
+fn last_decisions(entries: &[Entry], speakers: &Speakers) -> Vec<String> {
+    let of = |entry| decisions(std::slice::from_ref(entry), speakers).into_iter().rev();
+    let newest = entries.iter().rev().flat_map(of);
     let mut last: Vec<String> = newest.take(MOST_DECISIONS).map(|decision| decision.text).collect();
     last.reverse();
     last
@@ -200,36 +200,38 @@ fn entities(subjects: &Subjects) -> Vec<String> {
     best.into_iter().map(|subject| subject.fact.name.to_string()).collect()
 }
 
-/// Returns notes of `files`, of many those that were only read last.
+/// Returns notes of `files`, the newest last and of many these alone; those that were only read are the first to go.
 fn notes(files: &[FileHistory]) -> Vec<FileNote> {
-    let (read, touched): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.state == FileState::Read);
-    latest(read.into_iter().chain(touched), MOST_FILES).into_iter().map(FileHistory::note).collect()
+    let mut files: Vec<&FileHistory> = files.iter().collect();
+    files.sort_by_key(|file| (file.state != FileState::Read, file.last_message));
+    latest(files, MOST_FILES).into_iter().map(FileHistory::note).collect()
 }
 
 fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {
-    // Stable, so that files of the same state stay in the order of their paths; the least telling come first and are
-    // the first to go.
+    // Stable, so that files of the same state stay in their order; the least telling come first and are the first to go.
     files.sort_by_key(|file| file.state != FileState::Read);
     files
 }
 
 fn commands(runs: &[Run]) -> Vec<CommandNote> {
-    let mut notes: Vec<CommandNote> = Vec::new();
-    // What only looks at something is no news afterwards, unless it went wrong.
-    for run in runs.iter().filter(|run| run.failed || run.purpose != Purpose::Look) {
+    let mut notes: Vec<(CommandNote, bool)> = Vec::new();
+    for run in runs {
         let command = clipped(&run.command, COMMAND_CHARS);
-        let count = match notes.iter().position(|note| note.command == command) {
-            Some(at) => notes.remove(at).runs,
+        let count = match notes.iter().position(|(note, _)| note.command == command) {
+            Some(at) => notes.remove(at).0.runs,
             None => 0,
         };
         let exit_code = run.exit_code.and_then(|code| i32::try_from(code).ok());
         let note = run.error.as_deref().map(|error| clipped(error, COMMAND_CHARS)).unwrap_or_default();
-        notes.push(CommandNote { command, exit_code, runs: count + 1, note });
+        let is_news = run.failed || run.purpose != Purpose::Look;
+        notes.push((CommandNote { command, exit_code, runs: count + 1, note }, is_news));
         if notes.len() > MOST_COMMANDS {
-            notes.remove(0);
+            // What only looked at something is no news afterwards, unless it went wrong.
+            let least = notes.iter().position(|(_, is_news)| !is_news).unwrap_or(0);
+            notes.remove(least);
         }
     }
-    notes
+    notes.into_iter().map(|(note, _)| note).collect()
 }
 
 fn errors(runs: &[Run]) -> Vec<ErrorNote> {
@@ -351,7 +353,8 @@ pub(super) fn last_line(text: &str) -> Option<&str> {
 const MOST_DECISIONS: usize = 20;
 const MOST_CONSTRAINTS: usize = 400;
 const MOST_FILES: usize = 200;
-const MOST_COMMANDS: usize = 60;
+/// A summary names this many commands at most, the newest that are no mere looks.
+pub const MOST_COMMANDS: usize = 60;
 const MOST_ERRORS: usize = 30;
 const MOST_ENTITIES: usize = 40;
 const MOST_PARTICIPANTS: usize = 20;

@@ -109,13 +109,29 @@ fn the_account_tells_files_commands_and_errors() {
     assert_eq!(
         files,
         [
-            ("/srv/relay/src/queue/limits_table.rs", Created),
-            ("/srv/relay/src/queue/retry_policy.rs", Modified)
-        ]
+            ("/srv/relay/src/queue/retry_policy.rs", Modified),
+            ("/srv/relay/src/queue/limits_table.rs", Created)
+        ],
+        "the one touched last at the end"
     );
     assert_eq!((summary.commands[0].exit_code, summary.commands[0].runs), (Some(101), 1));
     assert!(summary.errors[0].error.contains("E0425") && summary.errors[0].resolution.is_empty());
     assert_eq!(summary.decisions, ["The root cause is an overflow in backoff_millis."]);
+}
+
+#[test]
+fn commands_that_only_look_are_told_and_the_first_to_go() {
+    let run = |nth: usize, command: &str| {
+        format!("assistant: !bash#c{nth} {{\"command\":\"{command}\"}}\ntool#c{nth}: src\nExit code: 0\n")
+    };
+    let summary =
+        draft(&format!("user: Build it.\n{}{}", run(0, "cargo build"), run(1, "ls src")), 400).summary;
+    let commands: Vec<_> = summary.commands.iter().map(|note| note.command.as_str()).collect();
+    assert_eq!(commands, ["cargo build", "ls src"]);
+    let looks: String = (1..90).map(|nth| run(nth, &format!("ls src/{nth}"))).collect();
+    let summary = draft(&format!("user: Build it.\n{}{looks}", run(0, "cargo build")), 400).summary;
+    assert_eq!((summary.commands.len(), &*summary.commands[0].command), (60, "cargo build"));
+    assert_eq!(summary.commands[1].command, "ls src/31");
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn outcome(source: &Source<'_>, compacted: &Compacted, n_summarized: usize, toke
     Outcome {
         tokens_before: source.tokens_before,
         tokens_after,
-        summarized: n_summarized - digested.min(n_summarized),
+        summarized: n_summarized,
         digested,
         kept_verbatim,
         dropped: (source.entries.len() - source.earlier.quoted).saturating_sub(kept_verbatim + covered),

@@ -498,8 +498,8 @@ impl CompactionPlan {
         &self.tail
     }
 
-    /// Returns the number of messages that the view will no longer carry verbatim.
+    /// Returns the number of messages that the summary stands for.
     pub fn covered(&self) -> usize {
-        self.covered.len()
+        self.n_summarized
     }
 }

@@ -352,7 +352,7 @@ impl Journal {
     /// quote them. They can be read anew: where they cannot be written now, that is tried after the next compaction.
     pub(super) async fn save_facts(&mut self, state: &SessionState) {
         let is_outdated = |index| self.facts.as_ref().is_none_or(|note| note.is_outdated(index));
-        if !state.config().delete_originals
+        if !state.lives_on_summaries()
             && state.facts().is_some_and(|index| is_outdated(index))
             && let Ok(written) = FactsNote::write(&*self.store, &self.line, state).await
         {

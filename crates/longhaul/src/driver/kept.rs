@@ -312,6 +312,41 @@ async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all
 }
 
 #[tokio::test]
+async fn what_was_deleted_is_had_from_its_summary_whatever_the_settings_say_later() {
+    let rules = Config { mode: SummaryMode::Rules, ..Config::default() };
+    for config in [rules.clone(), Config { mode: SummaryMode::Rules, ..Preset::Session.config() }] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &Config { delete_originals: true, ..config.clone() }).await;
+        session.push(Message::user("Port the ledger to Zig. Never touch Cargo.lock."));
+        for nth in 0..40 {
+            turn(&mut session, nth);
+            session.prepare().await.unwrap();
+        }
+        session.save().await.unwrap();
+        let covered = session.state().view().summaries().map(|record| record.covers.end).max().unwrap();
+        drop(session);
+        let mut session = begin(&store, &Config { delete_originals: false, ..config.clone() }).await;
+        for nth in 40..120 {
+            turn(&mut session, nth);
+            session.prepare().await.unwrap();
+            let view = session.state().view();
+            let texts: Vec<_> = view.summaries().map(|record| record.text.as_str()).collect();
+            assert!(texts.concat().contains("Never touch Cargo.lock"), "turn {nth}: {texts:?}");
+            let first = view.summaries().map(|record| record.covers.start).min().unwrap();
+            assert!(first < 2, "turn {nth}: the summaries begin at m{first}");
+        }
+        let summary = session.state().summary().unwrap();
+        assert!(summary.covers.end > covered + 100, "{:?}", summary.covers);
+        session.compact(Some("the ledger")).await.unwrap();
+        let said = shown(&session)
+            .iter()
+            .flat_map(|message| message.texts().map(str::to_owned).collect::<Vec<_>>())
+            .collect::<String>();
+        assert!(said.contains("Never touch Cargo.lock"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn a_branch_off_somebody_who_went_on_from_deleted_originals_has_their_summary() {
     let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
     for compacts_too in [false, true] {

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use longhaul_summarize::rules::OMITTED;
-use longhaul_transcript::{FileState, Summary, SummaryRecord, grouped};
+use longhaul_extract::{ToolFamily, family};
+use longhaul_summarize::rules::{MOST_COMMANDS, OMITTED};
+use longhaul_transcript::{FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped};
 
 use crate::{compact::SHORTENED, session::Rewrite};
 
@@ -53,13 +54,23 @@ pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64)
     lines.extend([
         String::new(),
         format!("Files Modified: {}", n_changed(&summary)),
-        format!(
-            "Commands Run: {}",
-            summary.commands.iter().map(|command| u64::from(command.runs.max(1))).sum::<u64>()
-        ),
+        format!("Commands Run: {}", n_run(&summary)),
         format!("Key Decisions: {}", summary.decisions.len()),
     ]);
     boxed("Session Summary", &lines)
+}
+
+/// Returns how many commands were run: as often as the tools that run them were called, where there are more than a record names.
+fn n_run(summary: &Summary) -> u64 {
+    let named = summary.commands.iter().map(|command| u64::from(command.runs.max(1))).sum();
+    if summary.commands.len() < MOST_COMMANDS {
+        return named;
+    }
+    let runs = |tool: &&ToolUse| {
+        matches!(family(&ToolCall::function("", &*tool.tool, "{}")), ToolFamily::Shell | ToolFamily::Test)
+    };
+    let called = summary.tools_used.iter().filter(runs).map(|tool| u64::from(tool.count)).sum();
+    named.max(called)
 }
 
 /// Returns what a summary is about, in a few lines.
@@ -80,7 +91,7 @@ fn points(summary: &Summary) -> Vec<String> {
 }
 
 /// Returns as many whole words of the first line of `text` as fit `width` characters.
-fn whole_words(text: &str, width: usize) -> String {
+pub(crate) fn whole_words(text: &str, width: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let Some((end, _)) = line.char_indices().nth(width) else { return line.to_owned() };
     let cut = &line[..end];

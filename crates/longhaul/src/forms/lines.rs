@@ -7,7 +7,7 @@ use longhaul_extract::{
 };
 use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Constraint, Entry, Summary, Tokens, ToolCall, ToolResult};
+use longhaul_transcript::{Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult};
 
 use super::{
     page::{RULE, TASK, is_a_persons, with_the_person},
@@ -54,12 +54,13 @@ enum Rank {
 }
 
 /// What the lines about what was said begin with, each with its rank.
-const SAID: [(&str, Rank); 5] = [
+const SAID: [(&str, Rank); 6] = [
     ("[✓ user: Task: ", Rank::Task),
     ("[✓ user: Rule: ", Rank::Rule),
     ("[✓ user: Now: ", Rank::LastRequest),
     ("[✓ user: Request: ", Rank::Request),
     ("[✓ assistant: Decision: ", Rank::Decision),
+    ("[✓ user: Decision: ", Rank::Decision),
 ];
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
@@ -102,9 +103,10 @@ fn of_the_person_beside(draft: &Draft, request: &SummaryRequest<'_>, most: Token
 }
 
 /// Returns the running summary where the update no longer fits: the lines of both that the work needs longest, in their
-/// order, under one head, within `limit`, and up to `most` where they must be said. `None` where they are no lines of this form.
+/// order, under one head, within `limit`, and up to `most` where they must be said. Of an older text in another form the task and the
+/// rules are told in this one. `None` where what is new is in no lines of this form.
 pub(crate) fn condense(
-    old: &str,
+    old: &SummaryRecord,
     new: &str,
     counter: &dyn TokenCounter,
     limit: Tokens,
@@ -113,14 +115,33 @@ pub(crate) fn condense(
     if !new.starts_with(HEAD) {
         return None;
     }
-    let mut lines: Vec<Line> = old.lines().filter_map(read).collect();
+    let mut lines: Vec<Line> = old.text.lines().filter_map(read).collect();
     // What was the last request is one among others now.
     for line in lines.iter_mut().filter(|line| line.rank == Rank::LastRequest) {
-        line.text = line.text.replacen("[✓ user: Now: ", "[✓ user: Request: ", 1);
+        line.text = line.text.replacen(SAID[2].0, SAID[3].0, 1);
         line.rank = Rank::Request;
     }
+    lines.splice(0..0, owed(&old.summary, &lines));
     lines.extend(new.lines().filter_map(read));
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
+}
+
+/// Returns lines for the task and the rules of a summary that none of its `lines` has.
+fn owed(said: &Summary, lines: &[Line]) -> Vec<Line> {
+    let line = |prefix: usize, text: &str| {
+        let (start, rank) = SAID[prefix];
+        Line { text: format!("{start}{}]", quoted(text, QUOTED)), rank }
+    };
+    let has_task = said.goal.trim().is_empty() || lines.iter().any(|line| line.rank == Rank::Task);
+    let task = (!has_task).then(|| line(0, &said.goal));
+    let is_told = |text: &str| {
+        let is_in = |line: &Line| line.rank <= Rank::Rule && line.text.contains(text);
+        lines.iter().chain(&task).any(is_in)
+    };
+    let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none());
+    let rules = rules.filter(|rule| !is_told(&one_line(&rule.text))).map(|rule| line(1, &rule.text));
+    let rules: Vec<Line> = rules.collect();
+    task.into_iter().chain(rules).collect()
 }
 
 /// Returns a line of a running summary; of what stands beside a model's words in this form, and of these each as it is.
@@ -233,6 +254,8 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         let prefix = match (nth, nth + 1 == asked.len()) {
             (0, _) if is_first => 0,
             (_, true) => 2,
+            // It stands as a decision.
+            _ if summary.decisions.iter().any(|decision| decision.trim() == text.trim()) => continue,
             _ => 3,
         };
         say(entry.id.ordinal, prefix, text);
@@ -251,7 +274,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     for decision in &summary.decisions {
         let is_here = |entry: &&Entry| entry.message.texts().any(|text| text.contains(decision.trim()));
         match entries.iter().find(is_here) {
-            Some(entry) => say(entry.id.ordinal, 4, decision),
+            Some(entry) => say(entry.id.ordinal, if is_a_persons(&entry.message) { 5 } else { 4 }, decision),
             // An update tells of what is new.
             None if is_first => say(first, 4, decision),
             None => {}
@@ -400,7 +423,12 @@ fn bounded(line: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::running_record;
     use longhaul_tokens::CharsPer4;
+
+    fn record(text: &str) -> SummaryRecord {
+        running_record(0, text)
+    }
 
     const OLD: &str = "--- Summarized Context (4 items) ---
 [✓ user: Task: Port the exporter]
@@ -414,7 +442,7 @@ mod tests {
     // asserts 001-25
     #[test]
     fn a_condensed_history_keeps_what_was_asked_and_decided() {
-        let all = condense(OLD, NEW, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+        let all = condense(&record(OLD), NEW, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
         assert_eq!(
             all,
             "[Condensed history]
@@ -426,7 +454,7 @@ mod tests {
 [✓ edit_file: File: a.rs]
 [✓ assistant: Decision: The exporter streams]"
         );
-        let little = condense(OLD, NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
+        let little = condense(&record(OLD), NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(CharsPer4.count_text(&little) <= Tokens(60), "{little}");
         assert!(little.contains("Task: Port") && little.contains("Decision: The exporter"), "{little}");
         assert!(!little.contains("read_file"), "{little}");
@@ -437,7 +465,7 @@ mod tests {
                 "--- Summarized Context (9 items) ---\n{}",
                 format!("[✓ read_file: File: {nth}.rs]\n").repeat(9)
             );
-            running = condense(&running, &more, &CharsPer4, Tokens(90), Tokens(90)).unwrap();
+            running = condense(&record(&running), &more, &CharsPer4, Tokens(90), Tokens(90)).unwrap();
         }
         assert!(running.contains("Task: Port") && running.contains("Decision: The exporter"), "{running}");
     }
@@ -461,10 +489,19 @@ mod tests {
     }
 
     #[test]
+    fn of_a_summary_in_another_form_the_task_and_the_rules_stay() {
+        let mut old = record("## Request (m0)\nPort the exporter\n- m2: Never touch audit_trail.");
+        old.summary.goal = "Port the exporter".to_owned();
+        let (text, message) = ("Never touch audit_trail.".to_owned(), 2);
+        old.summary.constraints.push(Constraint { text, message, superseded_by: None });
+        let all = condense(&old, NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
+        assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
+        assert!(all.contains("[✓ user: Rule: Never touch audit_trail.]"), "{all}");
+    }
+
+    #[test]
     fn prose_is_not_condensed_by_lines() {
-        assert_eq!(
-            condense("The lexer was built.", "The parser was built.", &CharsPer4, Tokens(90), Tokens(90)),
-            None
-        );
+        let old = record("The lexer was built.");
+        assert_eq!(condense(&old, "The parser was built.", &CharsPer4, Tokens(90), Tokens(90)), None);
     }
 }

@@ -3,6 +3,8 @@
 use longhaul_summarize::{Draft, SummaryRequest, shortened};
 use longhaul_transcript::{FileState, Tokens};
 
+use crate::event::whole_words;
+
 use super::{
     page::{Page, TASK, first_lines, is_a_persons, of_the_person, sure},
     words,
@@ -17,6 +19,9 @@ const TOPIC_CHARS: usize = 80;
 
 /// What stands after the content gets this share of the limit at most.
 const FACTS_SHARE: f64 = 0.45;
+
+/// What the heading of the decisions costs at most.
+const DECISIONS_HEAD: Tokens = Tokens(8);
 
 /// What the blank line between the two costs at most.
 const SEPARATOR: Tokens = Tokens(2);
@@ -64,13 +69,6 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         .filter(|file| file.state != FileState::Read)
         .map(|file| file.path.as_str())
         .collect();
-    // The newest are at the end; a list too long loses its oldest.
-    let from = (0..=changed.len())
-        .find(|from| *from == changed.len() || facts.clone().line(&files(&changed[*from..])))
-        .unwrap_or(changed.len());
-    if from < changed.len() {
-        facts.line(&files(&changed[from..]));
-    }
     // Lines of the content that do not fit go; what they decided is then listed.
     let surely = within(request.limit - for_facts);
     let is_told = |text: &str, decision: &str| {
@@ -82,6 +80,15 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         .filter(|decision| !is_told(&surely, decision))
         .map(|decision| decision.trim().replace('\n', " "))
         .collect();
+    // The newest are at the end; a list too long loses its oldest, and leaves the decisions their room.
+    let left = for_facts - counter.count_text(&facts.text);
+    let for_decisions = counter.count_text(&missing.join("\n- ")) + DECISIONS_HEAD;
+    let for_files = left - for_decisions.min(left.scaled(0.5));
+    let fits = |from: usize| counter.count_up_to(&files(&changed, from), for_files).is_some();
+    let from = (0..changed.len()).find(|from| fits(*from)).unwrap_or(changed.len());
+    if from < changed.len() {
+        facts.line(&files(&changed, from));
+    }
     facts.list("Key decisions:\n- ", &missing);
     facts.newest(&rules);
     let separator = if facts.text.is_empty() { "" } else { "\n\n" };
@@ -104,8 +111,13 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     Some(text)
 }
 
-fn files(changed: &[&str]) -> String {
-    format!("Files modified: {}", changed.join(", "))
+/// Returns the line that names the files from one on, and how many there are where that is not all.
+fn files(changed: &[&str], from: usize) -> String {
+    let named = changed[from..].join(", ");
+    match from {
+        0 => format!("Files modified: {named}"),
+        _ => format!("Files modified ({} in all): …, {named}", changed.len()),
+    }
 }
 
 /// Returns what the segment was about: the first lines of what a person asked, the newest that say more than a word or two.
@@ -115,7 +127,7 @@ fn topics(request: &SummaryRequest<'_>) -> Vec<String> {
         let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
         let sentence =
             longhaul_extract::sentences(line).next().map_or(line.to_owned(), |one| one.to_string());
-        let short: String = sentence.chars().take(TOPIC_CHARS).collect();
+        let short = whole_words(&sentence, TOPIC_CHARS);
         (short.split_whitespace().count() >= 3).then_some(short)
     };
     let mut topics: Vec<String> = Vec::new();

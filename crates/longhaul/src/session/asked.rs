@@ -130,7 +130,7 @@ impl SessionState {
         };
         // A tail without a limit of its own may take the view above its target.
         let reachable = match self.config.preserve_recent_tokens {
-            None if !is_second_pass => reachable.max(least.min(self.most_after(&limits))),
+            None if !is_second_pass => reachable.max(least.min(self.most_with(tail_len, &limits))),
             _ => reachable,
         };
         let (wanted, cap) = match reason.is_for_room() {
@@ -349,6 +349,15 @@ impl SessionState {
     /// trigger, so that not each of them calls for the next, and the trigger is armed.
     fn most_after(&self, limits: &Limits) -> Tokens {
         limits.reset.min(limits.trigger - self.growth() - self.growth()).max(limits.target)
+    }
+
+    /// Returns the same beside a tail of `tail_len` messages: for the shortest, which is to stay whole, room for one turn will do.
+    fn most_with(&self, tail_len: usize, limits: &Limits) -> Tokens {
+        let most = self.most_after(limits);
+        match tail_len > Config::MIN_TAIL as usize {
+            true => most,
+            false => limits.reset.min(limits.trigger - self.growth()).max(most),
+        }
     }
 
     /// Returns whether anything would go into the summary of `job` that is in none yet and need not stay: without that, nothing

@@ -513,7 +513,7 @@ impl Job {
         self.plan.takes_out(is_new) || self.changed.takes_out(is_new) || by_steps_after()
     }
 
-    /// Returns the number of messages that the view will no longer carry verbatim.
+    /// Returns the number of messages that the summary stands for.
     pub fn covered(&self) -> usize {
         self.plan.covered()
     }
@@ -549,6 +549,7 @@ impl Job {
             // It stands for what the steps took out as well.
             let n_more = record.covered.len() - n_before;
             record.header = self.plan.header(&self.settings, n_more);
+            compacted.outcome.summarized += n_more;
             self.settle(&mut compacted, &changed)?;
         }
         let record = &mut compacted.record;

@@ -74,7 +74,7 @@ pub(super) fn update(
     let text = Some(updated)
         .filter(|text| fits(text))
         .or_else(|| {
-            forms::condense(&previous.text, &draft.text, counter, limit.scaled(CONDENSED_SHARE), limit)
+            forms::condense(previous, &draft.text, counter, limit.scaled(CONDENSED_SHARE), limit)
                 .filter(|text| fits(text))
         })
         .or_else(|| Some(format!("{CONDENSED}\n{}", draft.text)).filter(|text| fits(text)));
@@ -113,7 +113,7 @@ pub(super) mod tests {
     use longhaul_tokens::CharsPer4;
     use longhaul_transcript::{Span, Summary, SummaryId, SummaryMode};
 
-    pub(in crate::session) fn record(depth: u32, text: &str) -> SummaryRecord {
+    pub(crate) fn record(depth: u32, text: &str) -> SummaryRecord {
         SummaryRecord {
             version: SummaryRecord::VERSION,
             id: SummaryId("0123456789abcdef".into()),

@@ -84,7 +84,7 @@ impl SessionState {
             && previous.is_some()
             && !action.is_rebuild()
             && !self.leaves_out()
-            && let Some(scope) = self.scope_of_new(previous.clone())
+            && let Some(scope) = self.scope_of_new()
         {
             return scope;
         }
@@ -101,9 +101,9 @@ impl SessionState {
             let is_rebuilt = action.is_rebuild() || (is_apart && previous.is_some());
             return Scope { previous, is_rebuilt, carried: blocks, ..Scope::of_all() };
         }
-        let previous = if self.config.chaining == Chaining::Append { self.all_before() } else { previous };
+        let previous = if is_apart { self.all_before() } else { previous };
         let request = self.request_tokens(start);
-        let (quoted, summaries) = match self.config.delete_originals {
+        let (quoted, summaries) = match self.lives_on_summaries() {
             true => (Vec::new(), self.summaries_as_entries(start)),
             false => (self.to_quote(quoted), Vec::new()),
         };
@@ -154,7 +154,12 @@ impl SessionState {
     }
 
     fn is_whole(&self, start: u64) -> bool {
-        start <= self.head && !(self.config.delete_originals && self.latest.is_some())
+        start <= self.head && !(self.lives_on_summaries() && self.latest.is_some())
+    }
+
+    /// Returns whether what summaries stand for can be had from them alone.
+    pub(crate) fn lives_on_summaries(&self) -> bool {
+        self.config.delete_originals || self.has_deleted
     }
 
     /// Returns whether the last summary leaves out, for want of room, what it stands for: the next tells of that as well.
@@ -225,11 +230,12 @@ impl SessionState {
     /// Returns the scope of a summary of its own for what no summary covers; `None` where those before it take too much
     /// room: summaries side by side add up, and once they take half of the target they are replaced by one; a quarter, where
     /// else the newest messages could not all stay.
-    fn scope_of_new(&self, previous: Option<Arc<SummaryRecord>>) -> Option<Scope> {
+    fn scope_of_new(&self) -> Option<Scope> {
         let is_running = self.config.chaining == Chaining::Running;
         let start = self.unit_start(self.uncovered);
         let Reads { quoted, .. } = self.reads_of_new(start)?;
-        let previous = previous.filter(|_| is_running);
+        // Under another chaining there may have been several.
+        let previous = is_running.then(|| self.all_before()).flatten();
         let replaces_from = previous.as_ref().map(|record| record.covers.start);
         Some(Scope {
             start,
@@ -279,7 +285,7 @@ impl SessionState {
                 by_window.max(cap.scaled(MODEL_PASSES))
             }
         };
-        if self.config.delete_originals {
+        if self.lives_on_summaries() {
             // Those that a summary leaves out are still there.
             return self.told_until();
         }
@@ -365,6 +371,7 @@ impl SessionState {
 
     /// Reads the facts of the summaries in the view, for a conversation whose originals are gone.
     pub(crate) fn read_summaries(&mut self) {
+        self.has_deleted = true;
         let summaries = self.summaries_as_entries(u64::MAX);
         if let Some(index) = &mut self.index {
             summaries.iter().for_each(|entry| Arc::make_mut(index).push(entry));

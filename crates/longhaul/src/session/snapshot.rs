@@ -68,6 +68,8 @@ pub struct Snapshot {
     redo: Vec<Past>,
     #[serde(default)]
     redo_is_lost: bool,
+    #[serde(default)]
+    has_deleted: bool,
     /// The facts; where there are none they are read anew, once they are needed.
     #[serde(skip)]
     index: Option<Arc<FactIndex>>,
@@ -247,6 +249,7 @@ impl SessionState {
             undo: self.undo.clone(),
             redo: self.redo.clone(),
             redo_is_lost: self.redo_is_lost,
+            has_deleted: self.has_deleted,
             index: self.index.clone(),
         }
     }
@@ -334,6 +337,7 @@ impl SessionState {
         self.undo = snapshot.undo;
         self.redo = snapshot.redo;
         self.redo_is_lost = snapshot.redo_is_lost;
+        self.has_deleted = snapshot.has_deleted;
         self.index = snapshot.index;
         let is_same_counter = probed == probe(&*self.counter);
         let mut shown = self.shown_of(&view);

@@ -36,7 +36,7 @@ pub struct Status {
 pub struct LastSummarization {
     /// Depth of its summary in the chain.
     pub depth: u32,
-    /// How many messages it took out of the view.
+    /// How many messages it was made of: in a very long session the newest of those that its summary stands for.
     pub messages: u64,
     /// How full the context was, as a share of what the ratios are of.
     pub ratio: f64,

@@ -7,7 +7,7 @@ use longhaul::{
     config::{OnMaxDepth, Threshold},
     policy::Action,
     summarize::{Answer, AnswerAction, ClientError, Scripted, Summarizer, rules::RulesSummarizer},
-    transcript::{ActionItem, Message, Outcome, Role, SummaryMode, SummaryRecord, Tokens},
+    transcript::{ActionItem, Entry, Message, Outcome, Role, SummaryMode, SummaryRecord, Tokens},
 };
 
 use crate::work::{Work, answer, exchange, text};
@@ -200,6 +200,26 @@ async fn each_original_is_named_along_the_chain_also_after_it_began_anew() {
         chain.iter().any(|record| reads_the_newest(&record)),
         "a summary made of the newest messages alone"
     );
+}
+
+// asserts 000-09, 002-04, 004-32
+#[tokio::test]
+async fn the_newest_two_stay_whole_above_the_target_where_one_more_turn_fits() {
+    for preset in [Preset::Chain, Preset::ContextManager, Preset::Session] {
+        let mut work = Work::new(preset, 15_000);
+        let mut n_cut = 0;
+        for _ in 0..60 {
+            let summaries = work.talk(1, 2_450).await;
+            let view = work.context.state().view();
+            let shown: Vec<_> = view.messages().map(|message| message.content_hash()).collect();
+            let said = work.context.state().originals().entries();
+            let newest = &said[said.len().saturating_sub(2)..];
+            let is_whole = |entry: &Entry| shown.contains(&entry.message.content_hash());
+            n_cut += usize::from(summaries > 0 && !newest.iter().all(is_whole));
+        }
+        assert_eq!(n_cut, 0, "{preset:?}, {} summaries", work.finished().len());
+        assert!(work.finished().len() < 45, "{preset:?}: {} summaries", work.finished().len());
+    }
 }
 
 // Integration tests of the route.

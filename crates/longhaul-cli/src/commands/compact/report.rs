@@ -210,8 +210,7 @@ impl Report {
         self.tokens_after = done.tokens_after;
         self.messages_after = done.messages;
         self.summary_tokens = record.tokens;
-        // Those that are shown in short as well: the summary's own heading counts them too.
-        self.summarized = outcome.summarized + outcome.digested;
+        self.summarized = outcome.summarized;
         self.digested = outcome.digested;
         self.dropped = outcome.dropped;
         self.kept_verbatim = outcome.kept_verbatim;
