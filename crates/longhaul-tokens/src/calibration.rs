@@ -63,7 +63,6 @@ pub struct Estimate {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    version: u32,
     /// Billed tokens for a counted one before anything is known.
     prior: f64,
     /// Relative error before anything is known.
@@ -147,7 +146,6 @@ impl Calibration {
             Accuracy::Estimate { margin } => margin,
         };
         Calibration {
-            version: 1,
             prior: if prior.is_finite() && prior > 0.0 { prior } else { 1.0 },
             prior_margin,
             growth: Sums::default(),

@@ -199,8 +199,8 @@ pub struct Config {
     /// request. Set it where the reader has such a means, as a model has that is given the recall tool.
     pub summary_lookup: String,
 
-    /// At least this many new messages between two compactions, short of an emergency, of a model with another window, and of a
-    /// second pass right after a first that freed too little.
+    /// At least this many new messages between two rewrites of the view (compactions, and passes of the soft tier), short of an
+    /// emergency, of a model with another window, and of a second pass right after a first that freed too little.
     ///
     /// Unit: messages. Range: 0 and up. A higher value compacts less often.
     pub cooldown_messages: u64,
@@ -211,7 +211,8 @@ pub struct Config {
     /// Unit: milliseconds. Range: 0 to 86,400,000. A higher value asks a broken summarizer less often.
     pub failure_cooldown_ms: u64,
 
-    /// Compacts anew after this many messages since the last compaction, whatever the ratio.
+    /// Compacts anew after this many messages since the last compaction, whatever the ratio. What the soft tier digests or trims is
+    /// no compaction.
     ///
     /// Unit: messages, or `off`. Range: at least `cooldown_messages` and 1. A higher value refreshes less often.
     #[serde(with = "or_off")]

@@ -100,10 +100,9 @@ fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits
     if let Some(limit) = config.trigger_messages.filter(|limit| m.n_said > *limit) {
         wishes.push(Reason::Messages { n_messages: m.n_said, limit });
     }
-    if let Some(after) =
-        config.force_refresh_after_messages.filter(|after| state.since_last(m.n_total) >= *after)
-    {
-        wishes.push(Reason::Refresh { since_last: state.since_last(m.n_total), after });
+    let since_last = state.since_compaction(config, m.n_total);
+    if let Some(after) = config.force_refresh_after_messages.filter(|after| since_last >= *after) {
+        wishes.push(Reason::Refresh { since_last, after });
     }
     if config.soft_action != SoftAction::Off && m.tokens >= limits.soft {
         wishes.push(Reason::Soft { tokens: m.tokens, soft: limits.soft });
@@ -130,12 +129,9 @@ fn hold(
     if let Some((messages_left, ms_left)) = state.failure_wait(m, config) {
         return Some(Hold::FailedRecently { failures: state.failures(), messages_left, ms_left });
     }
-    let cooldown = match reason {
-        Reason::Messages { .. } => config.cooldown_messages.max(state.message_wait(config)),
-        _ => config.cooldown_messages,
-    };
-    if since_last < cooldown && reason.waits_for_cooldown() {
-        return Some(Hold::Cooldown { messages_left: cooldown - since_last });
+    let wait = reason.wait(state, config);
+    if since_last < wait {
+        return Some(Hold::Cooldown { messages_left: wait - since_last });
     }
     // A second pass makes the tail smaller, where the first has covered all before it.
     if m.range.is_empty() && !is_second_pass {
@@ -145,7 +141,7 @@ fn hold(
         return Some(Hold::SameRange { range: m.range });
     }
     // What asks for a summary although there is room waits until there is enough to summarize.
-    if let Reason::Messages { .. } | Reason::Refresh { .. } = reason {
+    if !reason.is_for_room() {
         let needed = least_range(config);
         if m.range_tokens < needed {
             return Some(Hold::SmallRange { tokens: m.range_tokens, needed });

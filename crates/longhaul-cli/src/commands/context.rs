@@ -10,7 +10,7 @@ use longhaul::{
     Breakdown, Config, DocumentSession, Shown, Within,
     config::Adjustment,
     keep_reasoning,
-    policy::{self, Measurement, PolicyState, Upcoming, When},
+    policy::{self, Measurement, PolicyState, Upcoming},
     tokens::count_tools,
     transcript::{Entry, Message, Part, Role, Tokens, Transcript},
     wire::{self, Document, Format},
@@ -396,7 +396,7 @@ pub(crate) fn grid(kinds: &[Kind], window: Tokens, reserved_output: Tokens, pain
 }
 
 fn words(forecast: &Forecast, view: &View) -> String {
-    let mut lines: Vec<String> = forecast.upcoming.iter().map(comes).collect();
+    let mut lines: Vec<String> = forecast.upcoming.iter().map(ToString::to_string).collect();
     match forecast.due {
         Some(due) => match forecast.upcoming.iter().position(Upcoming::is_reached) {
             Some(at) => lines[at] = format!("{due}: {}", lines[at]),
@@ -423,18 +423,4 @@ fn words(forecast: &Forecast, view: &View) -> String {
         None => format!("nothing to gain below the target of {} tokens", grouped(forecast.target.0)),
     });
     lines.join("\n")
-}
-
-/// Says when a tier acts.
-fn comes(upcoming: &Upcoming) -> String {
-    let what = if upcoming.is_soft { "the soft tier acts" } else { "compacts" };
-    match upcoming.when {
-        When::Tokens { at, left: Tokens::ZERO } => {
-            format!("{what} from {} tokens on, where it is worth it", grouped(at.0))
-        }
-        When::Tokens { at, left } => {
-            format!("{what} at {} tokens: {} to go", grouped(at.0), grouped(left.0))
-        }
-        When::Messages { at, left } => format!("{what} with message {at} in the view: {left} to go"),
-    }
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use longhaul_transcript::{Span, Tokens, counted};
 use serde::{Deserialize, Serialize};
 
+use super::PolicyState;
+use crate::config::Config;
+
 /// What is to be done about the context, and why or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
@@ -289,12 +292,13 @@ impl Reason {
         }
     }
 
-    /// Returns whether it waits until `cooldown_messages` have passed.
-    pub(super) fn waits_for_cooldown(self) -> bool {
+    /// Returns how many messages must have been said since the last rewrite before it is acted on.
+    pub(super) fn wait(self, state: &PolicyState, config: &Config) -> u64 {
         match self {
-            Reason::ModelSwitch { .. } | Reason::SecondPass { .. } => false,
-            Reason::Ratio { .. } | Reason::Soft { .. } | Reason::Messages { .. } => true,
-            Reason::Refresh { .. } | Reason::Emergency { .. } | Reason::Manual => true,
+            Reason::ModelSwitch { .. } | Reason::SecondPass { .. } => 0,
+            Reason::Messages { .. } => state.message_wait(config),
+            Reason::Ratio { .. } | Reason::Soft { .. } | Reason::Refresh { .. } => config.cooldown_messages,
+            Reason::Emergency { .. } | Reason::Manual => config.cooldown_messages,
         }
     }
 }

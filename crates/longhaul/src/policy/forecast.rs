@@ -32,6 +32,7 @@ pub struct Upcoming {
 /// What calls for a compaction, and how far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "when", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum When {
     /// The view costs this much.
     Tokens {
@@ -40,10 +41,17 @@ pub enum When {
         /// What is left until there.
         left: Tokens,
     },
-    /// So many messages were said since the last compaction that the view holds too many.
+    /// The view holds so many messages that somebody said.
     Messages {
         /// The number of messages that calls for it.
         at: u64,
+        /// How many are left until there.
+        left: u64,
+    },
+    /// So many messages were said since the last compaction, or since the start.
+    Refresh {
+        /// The number of messages that calls for it.
+        after: u64,
         /// How many are left until there.
         left: u64,
     },
@@ -57,10 +65,7 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
     let limits = config.limits(m.window, m.budget);
     let tokens = |is_soft, at: Tokens| Upcoming { is_soft, when: When::Tokens { at, left: at - m.tokens } };
     let since_last = state.since_last(m.n_total);
-    let messages = |at: u64, now: u64, wait: u64| {
-        let left = at.saturating_sub(now).max(wait.saturating_sub(since_last));
-        Upcoming { is_soft: false, when: When::Messages { at, left } }
-    };
+    let until = |at: u64, now: u64, wait: u64| at.saturating_sub(now).max(wait.saturating_sub(since_last));
     let has_soft_tier = config.soft_action != SoftAction::Off;
     // Where the hard tier fired and waits to be armed again, it acts later than at its threshold; where the chain is as
     // deep as it may be, at the hard limit.
@@ -77,10 +82,12 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
             .flatten()
             .collect();
     if let Some(limit) = config.trigger_messages.filter(|_| !is_halted) {
-        upcoming.push(messages(limit + 1, m.n_said, state.message_wait(config)));
+        let left = until(limit + 1, m.n_said, state.message_wait(config));
+        upcoming.push(Upcoming { is_soft: false, when: When::Messages { at: limit + 1, left } });
     }
     if let Some(after) = config.force_refresh_after_messages.filter(|_| !is_halted) {
-        upcoming.push(messages(after, since_last, config.cooldown_messages));
+        let left = until(after, state.since_compaction(config, m.n_total), config.cooldown_messages);
+        upcoming.push(Upcoming { is_soft: false, when: When::Refresh { after, left } });
     }
     upcoming.sort_by(|a, b| a.share_left().total_cmp(&b.share_left()));
     let acts_now = matches!(decide(state, config, m), Decision::Act { .. });
@@ -92,7 +99,7 @@ impl Upcoming {
     pub fn is_reached(&self) -> bool {
         match self.when {
             When::Tokens { left, .. } => left == Tokens::ZERO,
-            When::Messages { left, .. } => left == 0,
+            When::Messages { left, .. } | When::Refresh { left, .. } => left == 0,
         }
     }
 
@@ -100,7 +107,7 @@ impl Upcoming {
     fn share_left(&self) -> f64 {
         match self.when {
             When::Tokens { at, left } => left.ratio_of(at),
-            When::Messages { at, left } => left as f64 / at.max(1) as f64,
+            When::Messages { at, left } | When::Refresh { after: at, left } => left as f64 / at.max(1) as f64,
         }
     }
 }
@@ -136,13 +143,16 @@ impl fmt::Display for Forecast {
 
 impl fmt::Display for Upcoming {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.is_soft { "the soft tier acts" } else { "summarizes" };
+        let what = if self.is_soft { "the soft tier acts" } else { "compacts" };
         match self.when {
             When::Tokens { at, left: Tokens::ZERO } => {
                 write!(f, "{what} from {at:#} tokens on, where it is worth it")
             }
             When::Tokens { at, left } => write!(f, "{what} at {at:#} tokens: {left:#} to go"),
             When::Messages { at, left } => write!(f, "{what} with message {at} in the view: {left} to go"),
+            When::Refresh { after, left } => {
+                write!(f, "{what} {after} messages after the last compaction: {left} to go")
+            }
         }
     }
 }
@@ -189,13 +199,29 @@ mod tests {
     fn the_number_of_messages_is_foretold_where_it_is_what_counts() {
         let session = Preset::Session.config();
         let told = forecast(&PolicyState::new(), &session, &measured(3_000, 42)).to_string();
-        expect![
-            "summarizes with message 51 in the view: 9 to go; summarizes at 144,000 tokens: 141,000 to go"
-        ]
-        .assert_eq(&told);
+        expect!["compacts with message 51 in the view: 9 to go; compacts at 144,000 tokens: 141,000 to go"]
+            .assert_eq(&told);
         // As foretold: the ninth message more is the one that calls for it.
         assert!(!decide(&PolicyState::new(), &session, &measured(3_000, 50)).is_act());
         assert!(decide(&PolicyState::new(), &session, &measured(3_000, 51)).is_act());
+    }
+
+    #[test]
+    fn a_refresh_is_foretold_by_what_was_said_since_the_last_compaction() {
+        let config = Config { force_refresh_after_messages: Some(20), ..Preset::TwoTier.config() };
+        let config = Config { soft_action: SoftAction::Digest, ..config };
+        let limits = config.limits(Tokens(200_000), Tokens(180_000));
+        let mut state = PolicyState::new();
+        state.acted(Reason::Manual, &measured(60_000, 60), Tokens(9_000), &limits);
+        // The view holds more messages than that, and a soft pass begins no new count.
+        let soft = Reason::Soft { tokens: Tokens(80_000), soft: limits.soft };
+        state.acted(soft, &measured(80_000, 70), Tokens(20_000), &limits);
+        let told = forecast(&state, &config, &measured(20_000, 75));
+        assert_eq!(told.upcoming[0].when, When::Refresh { after: 20, left: 5 });
+        expect!["compacts 20 messages after the last compaction: 5 to go"]
+            .assert_eq(&told.upcoming[0].to_string());
+        assert!(!decide(&state, &config, &measured(20_000, 79)).is_act());
+        assert!(decide(&state, &config, &measured(20_000, 80)).is_act());
     }
 
     #[test]
@@ -203,7 +229,7 @@ mod tests {
         let told =
             forecast(&PolicyState::new(), &Preset::TwoTier.config(), &measured(70_000, 42)).to_string();
         expect![
-            "the soft tier acts at 80,000 tokens: 10,000 to go; summarizes at 120,000 tokens: 50,000 to go"
+            "the soft tier acts at 80,000 tokens: 10,000 to go; compacts at 120,000 tokens: 50,000 to go"
         ]
         .assert_eq(&told);
     }

@@ -14,6 +14,8 @@ use crate::config::{Config, Limits, SoftAction};
 pub struct PolicyState {
     /// The last rewrite, soft ones included.
     last: Option<Acted>,
+    /// Messages pushed when the hard tier acted last.
+    summarized_at: Option<u64>,
     /// The hard tier fired at a context that cost this much afterwards, and it has not been below the reset threshold
     /// since.
     disarmed_at: Option<Tokens>,
@@ -93,6 +95,7 @@ impl PolicyState {
         if let Reason::Soft { .. } = reason {
             self.condensed += before.tokens - after;
         } else {
+            self.summarized_at = Some(before.n_total);
             self.disarmed_at = Some(after);
             self.condensed = Tokens::ZERO;
         }
@@ -151,13 +154,22 @@ impl PolicyState {
         self.last.as_ref().map_or(n_total, |last| n_total.saturating_sub(last.n_total))
     }
 
-    /// Returns after how many messages the number of messages may call for a compaction again, where it called for the
-    /// last one: as many as one covers. Without this a view that stays above the limit, for its pins say, would be
+    /// Returns how many messages were pushed since the last compaction, or since the start. A pass of the soft tier is one where it
+    /// summarizes.
+    pub(super) fn since_compaction(&self, config: &Config, n_total: u64) -> u64 {
+        match config.soft_action {
+            SoftAction::SummarizeRules => self.since_last(n_total),
+            _ => n_total.saturating_sub(self.summarized_at.unwrap_or(0)),
+        }
+    }
+
+    /// Returns after how many messages the number of messages may call for a compaction again: the cooldown, and where it called for
+    /// the last one, as many as one covers. Without this a view that stays above the limit, for its pins say, would be
     /// summarized message by message.
     pub(super) fn message_wait(&self, config: &Config) -> u64 {
         let called = self.last.as_ref().is_some_and(|last| last.reason == Reason::MESSAGES);
         let covers = config.trigger_messages.map_or(0, |limit| limit.saturating_sub(config.preserve_recent));
-        if called { covers } else { 0 }
+        config.cooldown_messages.max(if called { covers } else { 0 })
     }
 
     /// Returns whether the hard tier is armed.

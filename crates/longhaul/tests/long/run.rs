@@ -269,6 +269,7 @@ impl Promise {
                 When::Tokens { at, .. } if upcoming.is_soft => promise.soft = Some(at.0),
                 When::Tokens { at, .. } => promise.hard = Some(at.0),
                 When::Messages { left, .. } => promise.message = Some(said + left),
+                _ => {}
             }
         }
         promise
