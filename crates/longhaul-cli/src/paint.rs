@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use longhaul::transcript::is_invisible;
 pub(crate) use longhaul::transcript::{counted, grouped};
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -214,7 +215,7 @@ pub(crate) fn path(path: &Path) -> String {
 /// Does what [`plain`] does, and keeps the colours that a [`Painter`] of ours writes. They can be forged, and do no harm:
 /// none of them hides a text.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    match text.chars().any(steers) {
+    match text.chars().any(is_invisible) {
         true => Cow::Owned(spelled(text, (None, None), paint_length)),
         false => Cow::Borrowed(text),
     }
@@ -233,7 +234,7 @@ fn spelled(
         let length = ours(rest).unwrap_or(0);
         let after = rest[c.len_utf8()..].chars().next().or(end);
         match length {
-            0 if steers(c) && !(is_joiner(c) && joins(before, after)) => {
+            0 if is_invisible(c) && !(is_joiner(c) && joins(before, after)) => {
                 let _ = write!(out, "\\u{{{:x}}}", c as u32);
             }
             0 => out.push(c),
@@ -250,7 +251,7 @@ fn spelled(
 pub(crate) fn harmless_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + 1);
     for c in json.chars() {
-        if !steers(c) {
+        if !is_invisible(c) {
             out.push(c);
             continue;
         }
@@ -275,21 +276,6 @@ fn paint_length(rest: &str) -> Option<usize> {
     is_ours.then_some("\x1b[".len() + end + 1)
 }
 
-/// Returns whether a terminal obeys `c` instead of showing it, shows what follows elsewhere or not at all, or shows nothing for it.
-fn steers(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Marks, embeddings, overrides and isolates of bidirectional text; separators of lines; tags.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => true,
-        '\u{e0000}'..='\u{e007f}' => true,
-        // What has no width: two names that look the same are not.
-        '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' => true,
-        '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
-        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
-        c => c.is_control(),
-    }
-}
-
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
@@ -297,7 +283,7 @@ fn is_joiner(c: char) -> bool {
 /// Returns whether a joiner between these is spelling: in the scripts that need it (Arabic, those of India and its neighbours) and
 /// in signs that are made of several. Between letters that never join it only hides.
 fn joins(before: Option<char>, after: Option<char>) -> bool {
-    let takes = |c: char| matches!(c, '\u{600}'..='\u{1cff}' | '\u{2190}'..='\u{10ffff}') && !steers(c);
+    let takes = |c: char| matches!(c, '\u{600}'..='\u{1cff}' | '\u{2190}'..='\u{10ffff}') && !is_invisible(c);
     let known = [before, after].into_iter().flatten();
     known.clone().count() > 0 && known.into_iter().all(takes)
 }
@@ -476,7 +462,7 @@ mod tests {
         let json = serde_json::to_string(said).unwrap();
         let line = harmless_json(&json);
         assert_eq!(serde_json::from_str::<String>(&line).unwrap(), said);
-        assert!(!line.trim_end().chars().any(steers) && harmless(&line) == line, "{line}");
+        assert!(!line.trim_end().chars().any(is_invisible) && harmless(&line) == line, "{line}");
     }
 
     #[test]

@@ -357,7 +357,7 @@ impl ToolUse {
         ToolUse {
             reads: family == ToolFamily::Read,
             edits: family.changes_files(),
-            runs: matches!(family, ToolFamily::Shell | ToolFamily::Test),
+            runs: family.runs_commands(),
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use longhaul_transcript::{CallId, Entry, Outcome, ToolCall, ToolResult};
+use longhaul_transcript::{CallId, Entry, Outcome, ToolCall, ToolResult, one_line};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -89,8 +89,8 @@ impl Run {
         let spoken = &script[script.len().saturating_sub(before + 1)..];
         let words =
             |simple: &Simple<'_>| simple.words.iter().map(|word| word.text.to_string()).collect::<Vec<_>>();
-        let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let lines: Vec<String> = spoken.iter().map(|simple| one_line(words(simple).join(" "))).collect();
+        let lines: Vec<String> =
+            spoken.iter().map(|simple| one_line(&words(simple).join(" ")).into_owned()).collect();
         lines.join(" && ")
     }
 

@@ -3,7 +3,7 @@
 use longhaul_transcript::ToolCall;
 use serde::{Deserialize, Serialize};
 
-use crate::tool_view::CallView;
+use crate::tool_view::{CallView, OLD_KEYS};
 
 /// What a tool does, whatever its agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,6 +67,22 @@ impl ToolFamily {
     /// Returns whether the tool changes files.
     pub fn changes_files(self) -> bool {
         matches!(self, ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch)
+    }
+
+    /// Returns whether the tool runs commands.
+    pub fn runs_commands(self) -> bool {
+        matches!(self, ToolFamily::Shell | ToolFamily::Test)
+    }
+
+    /// Returns whether the tool changes nothing outside the conversation, whatever it is called with.
+    pub fn only_looks(self) -> bool {
+        match self {
+            ToolFamily::Read | ToolFamily::Search | ToolFamily::List => true,
+            ToolFamily::WebFetch | ToolFamily::WebSearch | ToolFamily::Todo | ToolFamily::Talk => true,
+            ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch => false,
+            ToolFamily::Shell | ToolFamily::Test | ToolFamily::SubAgent => false,
+            ToolFamily::Record | ToolFamily::Other => false,
+        }
     }
 }
 
@@ -478,7 +494,7 @@ fn by_arguments(name: &str, view: &CallView<'_>) -> ToolFamily {
     }
     match () {
         () if has(&["command", "cmd"]) => ToolFamily::Shell,
-        () if has(&["old_string", "oldText", "oldString", "old_str"]) => ToolFamily::Edit,
+        () if has(&OLD_KEYS) => ToolFamily::Edit,
         () if has(&["patch", "patchText"]) => ToolFamily::Patch,
         () if has(&["file_path", "filePath", "path"]) && has(&["content", "contents", "file_text"]) => {
             ToolFamily::Write

@@ -111,8 +111,8 @@ pub(crate) fn builtin_facts(source: Source<'_>, facts: &mut ToolSummary) {
     }
     match source.family() {
         ToolFamily::Read => read(source, facts),
-        ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch => change(source, facts),
-        ToolFamily::Shell | ToolFamily::Test => return shell(source, facts),
+        family if family.changes_files() => change(source, facts),
+        family if family.runs_commands() => return shell(source, facts),
         ToolFamily::Search => search(source, facts),
         ToolFamily::List => list(source, facts),
         ToolFamily::WebFetch | ToolFamily::WebSearch => web(source, facts),
@@ -183,12 +183,7 @@ fn change(source: Source<'_>, facts: &mut ToolSummary) {
     }
     let edits = edits_of(call, 0);
     let sum = |count: fn(&FileEdit) -> u32| edits.iter().map(|(_, edit)| count(edit) as usize).sum::<usize>();
-    let written = || {
-        let keys = ["content", "contents", "file_text", "file_content", "text"];
-        let fields = call.fields();
-        let text = fields.iter().find(|field| keys.contains(&&*field.key));
-        text.map_or(0, |field| field.text.lines().count())
-    };
+    let written = || call.replacements().first().map_or(0, |(_, text)| text.lines().count());
     // Of a file that is written whole all lines count, of an edit those that differ.
     let added = if call.family() == ToolFamily::Write { written() } else { sum(|edit| edit.added) };
     let removed = sum(|edit| edit.removed);

@@ -52,6 +52,31 @@ const PATH_KEYS: [&str; 17] = [
     "files",
 ];
 
+/// What an edit takes out.
+pub(crate) const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
+
+/// The same, where the tool is known to change files; others search for it.
+const SEARCH: &str = "search";
+
+/// What an edit puts in, or all of a file that is written.
+pub(crate) const NEW_KEYS: [&str; 15] = [
+    "new_string",
+    "newText",
+    "new_str",
+    "new_text",
+    "newString",
+    "content",
+    "contents",
+    "file_text",
+    "text",
+    "insert_text",
+    "new_source",
+    "new_content",
+    "code_edit",
+    "replace",
+    "file_content",
+];
+
 impl<'a> CallView<'a> {
     /// Reads a call.
     pub fn new(call: &'a ToolCall) -> CallView<'a> {
@@ -196,6 +221,24 @@ impl<'a> CallView<'a> {
             .find(|text| is_patch(text))
     }
 
+    /// Returns what an edit takes out, each with what it puts in its place, in order; of a file that is written whole, nothing and
+    /// its text.
+    pub fn replacements(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+        let mut found = Vec::new();
+        if !self.family.changes_files() {
+            return found;
+        }
+        let mut old = Cow::Borrowed("");
+        for Field { key, text, .. } in self.fields() {
+            match &*key {
+                key if OLD_KEYS.contains(&key) || key == SEARCH => old = text,
+                key if NEW_KEYS.contains(&key) => found.push((std::mem::take(&mut old), text)),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// Returns the command line. A command given as a list (`["bash", "-lc", "ls"]`) is its script, or its words joined.
     pub fn command(&self) -> Option<Cow<'_, str>> {
         const KEYS: [&str; 8] =
@@ -325,6 +368,28 @@ mod tests {
         let edit = call("Edit", r#"{"file_path":"a","old_string":"b","limit":3}"#);
         let places: Vec<_> = CallView::new(&edit).fields().iter().map(|field| field.place).collect();
         assert_eq!(places, [FieldPlace::Key, FieldPlace::Body, FieldPlace::Tuning]);
+    }
+
+    #[test]
+    fn replacements_are_read_whatever_an_agent_calls_them() {
+        for (name, arguments, expected) in [
+            (
+                "MultiEdit",
+                r#"{"file_path":"a","edits":[{"old_string":"b","new_string":"c"},{"old_string":"d","new_string":"e"}]}"#,
+                &[("b", "c"), ("d", "e")][..],
+            ),
+            ("NotebookEdit", r#"{"notebook_path":"a.ipynb","new_source":"c"}"#, &[("", "c")]),
+            ("edit_file", r#"{"target_file":"a","code_edit":"c"}"#, &[("", "c")]),
+            ("replace_in_file", r#"{"path":"a","search":"b","replace":"c"}"#, &[("b", "c")]),
+            ("Write", r#"{"file_path":"a","content":"c"}"#, &[("", "c")]),
+            ("Grep", r#"{"search":"b","replace":"c"}"#, &[]),
+        ] {
+            let call = call(name, arguments);
+            let view = CallView::new(&call);
+            let found = view.replacements();
+            let found: Vec<_> = found.iter().map(|(old, new)| (&**old, &**new)).collect();
+            assert_eq!(found, expected, "{name}");
+        }
     }
 
     #[test]

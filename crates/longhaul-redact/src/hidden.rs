@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use longhaul_transcript::is_invisible;
 use memchr::{memchr_iter, memmem};
 
 /// Returns `text` without it; `None` where it has none but a mark at its beginning.
@@ -107,15 +108,13 @@ fn hidden(text: &str) -> usize {
     sequence.unwrap_or(if is_hidden(first) { first.len_utf8() } else { 0 })
 }
 
-/// Returns whether nobody sees `c`: what controls a terminal, marks of direction and of joining, variants, tags.
+/// Returns whether `c` may stand inside a secret without that anybody sees it: all that is invisible, variants included, but what
+/// ends a word or a line.
 fn is_hidden(c: char) -> bool {
     match c {
-        '\t'..='\r' => false,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180e}' => true,
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' => true,
-        '\u{e0000}'..='\u{e01ef}' => true,
-        c => c.is_control(),
+        '\t'..='\r' | '\u{2028}' | '\u{2029}' => false,
+        '\u{180b}'..='\u{180d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => true,
+        c => is_invisible(c),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use longhaul_transcript::one_line;
+
 use crate::search::{each_word, each_word_at, is_without_spaces, words};
 
 /// Words to look for, and how they were written.
@@ -44,12 +46,11 @@ impl Query {
     /// Returns the query that `text` is. Quotes around all of it are none of it.
     pub fn new(text: &str) -> Query {
         let text = text.trim().trim_matches(['"', '\'', '`', '“', '”']);
-        let written = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut words: Vec<String> = words(text).collect();
         words.sort_unstable();
         words.dedup();
         words.sort_by_key(|word| Reverse(word.len()));
-        Query { written: lower(&written), words }
+        Query { written: lower(&one_line(text)), words }
     }
 
     /// Returns its words, each once.

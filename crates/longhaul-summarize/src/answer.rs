@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AnswerSchema, ClientError, Completion, Finish, fence::is_invisible, notes::sentences, repair::repair,
+    AnswerSchema, ClientError, Completion, Finish, fence::is_hidden, notes::sentences, repair::repair,
     shortened,
 };
 
@@ -474,8 +474,8 @@ pub(crate) fn clean(text: &mut String) {
             || line.starts_with("summary-lookup:")
             || line.starts_with("[context summary")
     };
-    if text.contains(is_invisible) {
-        text.retain(|c| !is_invisible(c));
+    if text.contains(is_hidden) {
+        text.retain(|c| !is_hidden(c));
     }
     if text.lines().any(is_mark) {
         *text = text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n");

@@ -3,7 +3,7 @@
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use longhaul_transcript::{Tokens, Usage};
+use longhaul_transcript::{Tokens, Usage, is_invisible};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -213,19 +213,14 @@ impl ClientError {
     }
 
     /// Returns `text` fit for a log: its first [`EXCERPT_CHARS`](Self::EXCERPT_CHARS) characters, with control
-    /// characters and marks that change the direction of writing escaped.
+    /// characters and what nobody sees escaped.
     pub fn excerpt(text: &str) -> String {
         let mut out = String::new();
         let mut chars = text.trim().chars();
         for c in chars.by_ref().take(Self::EXCERPT_CHARS) {
-            match c {
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
-                    out.extend(c.escape_unicode());
-                }
-                c if c.is_control() || ('\u{e0000}'..='\u{e007f}').contains(&c) => {
-                    out.extend(c.escape_default())
-                }
-                c => out.push(c),
+            match is_invisible(c) || c.is_control() {
+                true => out.extend(c.escape_default()),
+                false => out.push(c),
             }
         }
         if chars.next().is_some() {

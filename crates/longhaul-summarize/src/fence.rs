@@ -1,6 +1,6 @@
 //! Renders a conversation as data: text inside it cannot end it, and cannot pose as another speaker.
 
-use longhaul_transcript::{ContentHash, Entry, Message, Outcome, Part, ToolResult};
+use longhaul_transcript::{ContentHash, Entry, Message, Outcome, Part, ToolResult, is_invisible};
 
 /// The mark that separates data from instructions in one prompt.
 ///
@@ -23,7 +23,7 @@ impl Fence {
 
     /// Returns `text` fit to stand inside: without the mark, and without characters that a reader cannot see.
     pub(crate) fn clean(&self, text: &str) -> String {
-        let seen: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+        let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
         // The hash makes this impossible for text of the conversation, but not for text that was never hashed.
         match seen.contains(&self.0) {
             true => seen.replace(&self.0, "data-…"),
@@ -97,12 +97,10 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Characters that carry hidden text or turn the direction of writing: zero-width, bidirectional controls, tags, and
-/// control characters other than tab and line feed. The joiner that emoji and Indic scripts need stays.
-pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{fff9}'..='\u{fffb}')
-        || (c.is_control() && !matches!(c, '\t' | '\n'))
+/// Characters that carry hidden text or turn the direction of writing. The joiners that emoji and Indic scripts need stay, and
+/// what separates lines.
+pub(crate) fn is_hidden(c: char) -> bool {
+    is_invisible(c) && !matches!(c, '\u{200c}' | '\u{200d}' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
@@ -149,7 +147,7 @@ mod tests {
     fn hidden_characters_do_not_reach_the_model() {
         let fence = Fence("data-x".into());
         assert_eq!(
-            fence.clean("a\u{200b}b\u{202e}c\u{e0041}d\u{1b}[0m\n👩\u{200d}🔧"),
+            fence.clean("a\u{200b}b\u{202e}\u{61c}c\u{e0041}\u{180e}\u{ad}d\u{1b}[0m\n👩\u{200d}🔧"),
             "abcd[0m\n👩\u{200d}🔧"
         );
     }

@@ -1,5 +1,7 @@
 //! Which language a text is in, as far as that is plain.
 
+use longhaul_transcript::first_chars;
+
 /// Returns the English name of the language that `text` is written in, or `None` where it is too short or too mixed
 /// to tell. Scripts decide where they can; Latin text is told apart by its most common small words.
 pub(crate) fn language<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
@@ -9,7 +11,7 @@ pub(crate) fn language<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&
     let mut seen = [0u32; SMALL_WORDS.len()];
     let mut left = MAX_CHARS;
     for text in texts {
-        let text = prefix(text, left);
+        let text = first_chars(text, left);
         left -= text.chars().count();
         for c in text.chars() {
             match SCRIPTS.iter().position(|(_, is)| is(c)) {
@@ -50,10 +52,6 @@ fn small_words(votes: &[usize; SMALL_WORDS.len()], seen: &[u32; SMALL_WORDS.len(
     // One word said often, `do` or the `com` of addresses, is no language.
     let is_plain = seen[at].count_ones() >= LEAST_WORDS && *most >= 4 && *most >= 2 * second;
     is_plain.then_some(SMALL_WORDS[at].0)
-}
-
-fn prefix(text: &str, chars: usize) -> &str {
-    text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at])
 }
 
 /// Fewer different words tell nothing.

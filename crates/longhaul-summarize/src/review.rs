@@ -3,7 +3,7 @@
 use std::{cell::OnceCell, collections::HashSet, fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
-use longhaul_transcript::{Constraint, Summary, Tokens};
+use longhaul_transcript::{Constraint, Summary, Tokens, one_line};
 
 use crate::{
     CallPlan, Draft, SummarizeError, Summarizer, SummaryRequest,
@@ -225,11 +225,10 @@ fn replaced(draft: Draft, edited: String, request: &SummaryRequest<'_>) -> Draft
 }
 
 fn without_what_went(mut summary: Summary, text: &str, edited: &str) -> Summary {
-    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (text, edited) = (flat(text), flat(edited));
+    let (text, edited) = (one_line(text), one_line(edited));
     let stays = |said: &String| {
-        let said = flat(said);
-        said.is_empty() || !text.contains(&said) || edited.contains(&said)
+        let said = one_line(said);
+        said.is_empty() || !text.contains(&*said) || edited.contains(&*said)
     };
     for said in [
         &mut summary.key_points,

@@ -2,7 +2,9 @@
 
 use longhaul_extract::{Run, Verdict, runs};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{ActionItem, Constraint, Entry, FileNote, FileState, Role, Summary, Tokens};
+use longhaul_transcript::{
+    ActionItem, Constraint, Entry, FileNote, FileState, Role, Summary, Tokens, clipped, one_line,
+};
 
 use crate::{
     SummaryRequest,
@@ -232,21 +234,17 @@ const PASSED: [&str; 20] = [
 fn check_line(check: &Run) -> String {
     let code = check.exit_code.map(|code| format!("exit {code}"));
     let verdict = if check.verdict == Verdict::Failed { "failed" } else { "passed" };
-    let outcome = [Some(code.unwrap_or_else(|| verdict.to_owned())), check.error.as_deref().map(clipped)];
+    let outcome = [
+        Some(code.unwrap_or_else(|| verdict.to_owned())),
+        check.error.as_deref().map(|error| clipped(error, COMMAND_CHARS)),
+    ];
     let outcome: Vec<String> = outcome.into_iter().flatten().collect();
     format!("Last run of `{}`: {}", shown(check), outcome.join(", "))
 }
 
 /// A command as one line.
 fn shown(check: &Run) -> String {
-    clipped(&check.heart.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-fn clipped(text: &str) -> String {
-    match text.char_indices().nth(COMMAND_CHARS) {
-        Some((at, _)) => format!("{}…", text[..at].trim_end()),
-        None => text.to_owned(),
-    }
+    clipped(&one_line(&check.heart), COMMAND_CHARS)
 }
 
 /// More characters of a command or of an error are not shown.

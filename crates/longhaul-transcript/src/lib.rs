@@ -27,6 +27,7 @@ mod record;
 mod redacted;
 mod seams;
 mod summary;
+mod text;
 mod tokens;
 mod transcript;
 mod unit;
@@ -45,6 +46,7 @@ pub use record::{
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};
 pub use summary::{ActionItem, CommandNote, Constraint, ErrorNote, FileNote, FileState, Summary, ToolUse};
+pub use text::{clipped, first_chars, is_invisible, one_line};
 pub use tokens::{Tokens, counted, grouped};
 pub use transcript::{Entry, Span, Transcript};
 pub use unit::{Unit, UnitState, Units};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use longhaul_extract::CallView;
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Entry, Message, MessageId, Part, Role, Tokens, ToolCall};
+use longhaul_transcript::{Entry, Message, MessageId, Part, Role, Tokens, ToolCall, clipped};
 use serde::Serialize;
 
 /// What fills the window. Each of the three maps sums up to [`total`](Self::total).
@@ -154,10 +154,7 @@ fn subject(call: &ToolCall) -> String {
 fn first_words(text: &str) -> String {
     const WIDTH: usize = 60;
     let line = text.trim_start().lines().next().unwrap_or_default();
-    match line.char_indices().nth(WIDTH) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+    clipped(line, WIDTH)
 }
 
 #[cfg(test)]

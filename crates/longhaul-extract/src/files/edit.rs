@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use longhaul_transcript::first_chars;
 use serde::{Deserialize, Serialize};
 
 use crate::{CallView, ToolFamily, outline};
@@ -78,8 +79,7 @@ impl FileEdit {
             _ => self.removed += 1,
         }
         if self.lines.len() < FileEdit::MOST_LINES {
-            let line: String = line.chars().take(LINE_CHARS).collect();
-            self.lines.push(format!("{sign}{line}"));
+            self.lines.push(format!("{sign}{}", first_chars(line, LINE_CHARS)));
         }
     }
 }
@@ -94,16 +94,7 @@ pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)
     }
     let Some(path) = view.path() else { return Vec::new() };
     let mut edit = FileEdit { whole: view.family() == ToolFamily::Write, ..FileEdit::new(message) };
-    let mut old = String::new();
-    for field in view.fields() {
-        let key = &*field.key;
-        if OLD_KEYS.contains(&key) {
-            old = field.text.into_owned();
-        } else if NEW_KEYS.contains(&key) {
-            edit.replace(path, &old, &field.text);
-            old.clear();
-        }
-    }
+    view.replacements().iter().for_each(|(old, new)| edit.replace(path, old, new));
     vec![(path.to_owned(), edit)]
 }
 
@@ -137,26 +128,6 @@ fn of_patch(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)> {
     }
     found
 }
-
-const OLD_KEYS: [&str; 6] = ["old_string", "oldText", "old_str", "old_text", "oldString", "search"];
-
-const NEW_KEYS: [&str; 15] = [
-    "new_string",
-    "newText",
-    "new_str",
-    "new_text",
-    "newString",
-    "content",
-    "contents",
-    "file_text",
-    "text",
-    "insert_text",
-    "new_source",
-    "new_content",
-    "code_edit",
-    "replace",
-    "file_content",
-];
 
 const LINE_CHARS: usize = 200;
 

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, Leaf, Scalar};
+use crate::{
+    json::{Json, Leaf, Scalar},
+    tool_view::{NEW_KEYS, OLD_KEYS},
+};
 
 /// One field of a call's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +60,7 @@ pub(crate) fn whole(text: Cow<'_, str>) -> Field<'_> {
 
 /// Returns whether text under this key is text to be written.
 pub(crate) fn is_body_key(key: &str) -> bool {
-    BODY_KEYS.contains(&key)
+    [&BODY_KEYS[..], &OLD_KEYS, &NEW_KEYS].iter().any(|keys| keys.contains(&key))
 }
 
 fn into_fields<'a>(mut json: Json<'a>) -> Vec<Field<'a>> {
@@ -132,35 +135,9 @@ fn is_tuning(key: &str) -> bool {
 /// Characters from which on a value is text being written, whatever its key.
 const LONG_FIELD: usize = 400;
 
-/// Keys whose values are text to be written: those of `recallbench/atoms.py`, from the recorded agents, and the last three,
-/// of agents that were not recorded.
-const BODY_KEYS: [&str; 25] = [
-    "old_string",
-    "new_string",
-    "content",
-    "new_str",
-    "old_str",
-    "file_text",
-    "patch",
-    "edits",
-    "code",
-    "new_source",
-    "oldText",
-    "newText",
-    "oldString",
-    "newString",
-    "patchText",
-    "input",
-    "text",
-    "diff",
-    "replace",
-    "contents",
-    "insert_text",
-    "message_body",
-    "code_edit",
-    "new_content",
-    "cell_source",
-];
+/// Keys whose values are text to be written, beside those of an edit.
+const BODY_KEYS: [&str; 8] =
+    ["patch", "edits", "code", "patchText", "input", "diff", "message_body", "cell_source"];
 
 #[cfg(test)]
 mod tests {

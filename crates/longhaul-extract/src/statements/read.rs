@@ -200,17 +200,16 @@ impl<'p> Reader<'p> {
             for change in changes::of_patch(patch).into_iter().take(MOST_OF_MESSAGE) {
                 self.patched(change);
             }
+        } else if family.changes_files() {
+            for (old, new) in view.replacements() {
+                changes::between(&old, &new)
+                    .into_iter()
+                    .take(MOST_OF_MESSAGE)
+                    .for_each(|change| self.change(change));
+            }
         } else {
-            let mut old = String::new();
             for field in view.fields() {
                 match &*field.key {
-                    key if OLD_KEYS.contains(&key) => old = field.text.into_owned(),
-                    key if NEW_KEYS.contains(&key) && edits(family) => {
-                        for change in changes::between(&old, &field.text).into_iter().take(MOST_OF_MESSAGE) {
-                            self.change(change);
-                        }
-                        old.clear();
-                    }
                     _ if family == ToolFamily::Todo => {
                         if field.text.len() > 12 {
                             self.prose(&field.text, plain(StatementKind::Todo));
@@ -221,7 +220,7 @@ impl<'p> Reader<'p> {
                             split::pieces(line, |piece| self.add(piece, plain(StatementKind::Command)));
                         }
                     }
-                    _ if looks(family) || field.place == FieldPlace::Tuning => {}
+                    _ if is_told_by_label(family) || field.place == FieldPlace::Tuning => {}
                     _ if field.place == FieldPlace::Body || family == ToolFamily::Talk => {
                         self.prose(&field.text, plain(StatementKind::Argument));
                     }
@@ -328,31 +327,11 @@ const MOST_WAITING: usize = 256;
 /// Results that say nothing.
 const EMPTY: [&str; 4] = ["(no output)", "(empty)", "null", "{}"];
 
-const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
-
-const NEW_KEYS: [&str; 10] = [
-    "new_string",
-    "newText",
-    "new_str",
-    "new_text",
-    "newString",
-    "content",
-    "file_text",
-    "contents",
-    "text",
-    "insert_text",
-];
-
 const COMMAND_KEYS: [&str; 6] = ["command", "cmd", "CommandLine", "script", "code", ""];
 
-fn edits(family: ToolFamily) -> bool {
-    matches!(family, ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch)
-}
-
-/// Whether a call only looks at something, so that its label says all there is to say of it.
-fn looks(family: ToolFamily) -> bool {
-    edits(family)
-        || matches!(family, ToolFamily::Read | ToolFamily::Search | ToolFamily::List | ToolFamily::Shell)
+/// Whether the label of a call says all there is to say of it.
+fn is_told_by_label(family: ToolFamily) -> bool {
+    matches!(family, ToolFamily::Read | ToolFamily::Search | ToolFamily::List | ToolFamily::Shell)
 }
 
 /// Returns all lines, or of many the first and the last.

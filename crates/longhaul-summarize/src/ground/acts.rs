@@ -49,13 +49,7 @@ impl Acts {
         let view = CallView::new(call);
         self.tools.insert(view.name().to_owned());
         match view.family() {
-            ToolFamily::Read
-            | ToolFamily::Search
-            | ToolFamily::List
-            | ToolFamily::WebFetch
-            | ToolFamily::WebSearch
-            | ToolFamily::Todo
-            | ToolFamily::Talk => {}
+            family if family.only_looks() => {}
             ToolFamily::SubAgent => {
                 self.telling.insert(call.id.clone());
             }

@@ -62,13 +62,7 @@ impl Calls {
         let parts = identifier_parts(view.name());
         let is_named_so = parts.iter().any(|part| LOOKING.iter().any(|verb| part.eq_ignore_ascii_case(verb)));
         let looks = match view.family() {
-            ToolFamily::Read
-            | ToolFamily::Search
-            | ToolFamily::List
-            | ToolFamily::WebFetch
-            | ToolFamily::WebSearch
-            | ToolFamily::Todo
-            | ToolFamily::Talk => true,
+            family if family.only_looks() => true,
             ToolFamily::Shell => {
                 let ran = runs(std::slice::from_ref(entry));
                 let own = ran.iter().filter(|run| run.call == call.id);

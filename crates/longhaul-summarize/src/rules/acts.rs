@@ -204,9 +204,8 @@ impl Refused {
         if is_error && !line.is_empty() {
             let path = act.call.path().unwrap_or_default();
             let call = FileNote::spelled(format!("{} {path}", act.call.name()).trim_end());
-            let told = format!("m{answered} {call}: {}", super::state::first_chars(&line));
-            let is_edit =
-                matches!(act.call.family(), ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch);
+            let told = format!("m{answered} {call}: {}", super::state::brief(&line));
+            let is_edit = act.call.family().changes_files();
             self.open.push(Refusal { message: act.message, about, is_edit, told });
         } else {
             self.mended(&about);

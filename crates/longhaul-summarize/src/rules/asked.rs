@@ -7,7 +7,7 @@ use longhaul_extract::{
     speaker::{Matter, Segment},
     statement_key,
 };
-use longhaul_transcript::{Entry, MessageId, Role, Tokens};
+use longhaul_transcript::{Entry, MessageId, Role, Tokens, one_line};
 
 use super::{
     account::{asks_something, first_task, is_users, own_text},
@@ -50,7 +50,8 @@ impl Fixed<'_> {
         }
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let task = self.carried_task().filter(|_| !is_continued);
-        let task = task.map(|task| one_line(&self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT))));
+        let task = task.map(|task| self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT)));
+        let task = task.map(|task| one_line(&task).into_owned());
         room -= task.as_deref().map_or(Tokens::ZERO, |task| self.cost(task) + Tokens(1));
         let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
         if let Some((handle, said, answer)) = self.last_answer() {
@@ -248,7 +249,7 @@ impl Fixed<'_> {
         let shown = self.request.kept.iter().flat_map(|entry| entry.message.texts());
         let is_shown = shown.into_iter().any(|text| text.contains(asked));
         let fits = self.cost(&line) <= self.room(self.options.asked_share);
-        let said = last.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = one_line(&last.text).into_owned();
         (!is_shown && fits).then(|| (format!("m{} ", last.message), said, line))
     }
 }
@@ -302,11 +303,6 @@ const PAGE_BYTES: usize = 8_000;
 
 /// So many pages, the newest, are told of before what was asked in passing.
 const MOST_PAGES: usize = 3;
-
-/// Returns `text` on one line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 /// Returns `text` without the lines that look like the frame of a summary: on one line with others, all would be taken for one.
 fn unframed(text: &str) -> Cow<'_, str> {

@@ -1,10 +1,10 @@
 //! Which statements get in: what is needed most for each token, what was told already counting for less.
 
-use std::{borrow::Cow, cell::RefCell, cmp::Reverse, collections::BinaryHeap, rc::Rc};
+use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, rc::Rc};
 
 use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_words};
-use longhaul_transcript::Tokens;
+use longhaul_transcript::{Tokens, one_line};
 
 use super::{
     RulesOptions,
@@ -294,15 +294,6 @@ impl<'a> Choice<'a> {
         let news = u64::from(self.pool.news(&self.pool.all()[at], told));
         // A fifth of the worth stays where everything was told: said again in other words.
         ln(16 + news * 4) - ln(80)
-    }
-}
-
-/// Returns `text` with one blank between words: a statement is told where its lines stand wrapped, too.
-fn one_line(text: &str) -> Cow<'_, str> {
-    let is_plain = !text.contains(['\n', '\t']) && !text.contains("  ");
-    match is_plain {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")),
     }
 }
 

@@ -1,9 +1,9 @@
 //! What calls changed outside the files: bookings, orders, issues, messages that were sent. Whoever goes on must not do it again.
 
 use longhaul_extract::{Act, call_failed};
-use longhaul_transcript::{FileNote, Tokens};
+use longhaul_transcript::{FileNote, Tokens, clipped};
 
-use super::{acts::Acts, fixed::Fixed, render::fenced, state::first};
+use super::{acts::Acts, fixed::Fixed, render::fenced};
 
 /// A call that changes a record and was answered without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Deed {
         let fields = act.call.fields();
         // Items of one array stand under one key.
         let is_next = |at: usize| at > 0 && fields[at - 1].key == fields[at].key;
-        let text = |at: usize| first(&fields[at].text, FIELD_CHARS);
+        let text = |at: usize| clipped(&fields[at].text, FIELD_CHARS);
         let named = |at: usize| match is_next(at) {
             true => text(at),
             false => format!("{} {}", fields[at].key, text(at)),
@@ -34,7 +34,7 @@ impl Deed {
         let all: Vec<String> = (0..fields.len()).map(named).collect();
         let few: Vec<String> = (0..fields.len().min(BRIEF_FIELDS)).map(text).collect();
         let line = |fields: &[String]| FileNote::spelled(format!("{name} {}", fields.join(", ")).trim_end());
-        Some(Deed { message: act.message, told: first(&line(&all), DEED_CHARS), brief: line(&few) })
+        Some(Deed { message: act.message, told: clipped(&line(&all), DEED_CHARS), brief: line(&few) })
     }
 }
 

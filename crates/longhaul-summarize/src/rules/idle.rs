@@ -158,7 +158,7 @@ impl<'a> Idle<'a> {
                     || says_nothing(&statement.text)
                     || statement.is_import()
                     || self.is_told_by_an_edit(&statement.text)
-                    || family.is_some_and(runs_commands) && self.told.answering.contains(&statement.message)
+                    || family.is_some_and(ToolFamily::runs_commands) && self.told.answering.contains(&statement.message)
                     || is_progress(&statement.text) && !statement.tells_failure()
                     // What was refused and not done after all is told with its call.
                     || family.is_some_and(gives_receipts)
@@ -222,11 +222,6 @@ fn header(text: &str) -> Option<&str> {
 
 pub(super) fn ordinal(message: u64) -> u32 {
     u32::try_from(message).unwrap_or(u32::MAX)
-}
-
-/// Whether a tool of this family runs a command.
-fn runs_commands(family: ToolFamily) -> bool {
-    matches!(family, ToolFamily::Shell | ToolFamily::Test)
 }
 
 /// Returns the places of the lines that commands hand on to a file or another program: `<<EOF` to `EOF`.
@@ -318,7 +313,7 @@ const LEAST_PROSE: usize = 7;
 
 /// Whether a tool's result only says that what was asked was done.
 fn gives_receipts(family: ToolFamily) -> bool {
-    matches!(family, ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch | ToolFamily::Todo)
+    family.changes_files() || family == ToolFamily::Todo
 }
 
 /// Whether a line of code or output is a few words that name nothing: no value, no key, and not that nothing was found.

@@ -3,7 +3,7 @@
 use longhaul_extract::{Landing, Landings, each_act};
 use longhaul_transcript::{Entry, Tokens};
 
-use super::{acts::Acts, fixed::Fixed, render::fenced, state::first_chars};
+use super::{acts::Acts, fixed::Fixed, render::fenced, state::brief};
 
 impl Fixed<'_> {
     /// The last commits, tags, pushes and releases, and what was edited after the last commit.
@@ -19,7 +19,7 @@ impl Fixed<'_> {
             lines.push(line);
         }
         for landing in all.iter().rev().filter(|landing| !self.is_below(landing)).take(MOST) {
-            let line = first_chars(&landing.line());
+            let line = brief(&landing.line());
             let cost = self.cost(&line) + Tokens(1);
             if cost > left {
                 break;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use longhaul_extract::{Statement, StatementKind, Statements};
 
-use super::state::first;
+use longhaul_transcript::clipped;
 
 /// The messages of the model's that the person's next words turn down.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl Rejected {
                 StatementKind::Answer | StatementKind::Prose => said = Some(one.message),
                 StatementKind::Person => {
                     if let Some(said) = said.take().filter(|_| turns_down(one)) {
-                        rejected.by.insert(said, (one.message, first(&one.text, MOST_CHARS)));
+                        rejected.by.insert(said, (one.message, clipped(&one.text, MOST_CHARS)));
                     }
                 }
                 _ => {}

@@ -6,7 +6,7 @@ use longhaul_extract::{
     Check, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
     each_act,
 };
-use longhaul_transcript::{FileNote, Tokens};
+use longhaul_transcript::{FileNote, Tokens, clipped, one_line};
 
 use super::{account::last_words, acts::Acts, fixed::Fixed, render::fenced};
 
@@ -89,7 +89,7 @@ impl Fixed<'_> {
             let check = &all[at];
             let mut since = match mended(check, runs) {
                 Some(run) if run.verdict == Verdict::Passed => {
-                    let heart = first(&one_line(&run.heart), HEART_CHARS);
+                    let heart = clipped(&one_line(&run.heart), HEART_CHARS);
                     format!("; {heart} passed since (m{})", run.message)
                 }
                 Some(run) => format!("; run again in m{}, outcome not stated", run.message),
@@ -99,10 +99,10 @@ impl Fixed<'_> {
                 since.push_str(&format!("; edited since: {files}"));
             }
             let mut shown = (*check).clone();
-            shown.last.heart = first(&one_line(&shown.last.heart), HEART_CHARS);
+            shown.last.heart = clipped(&one_line(&shown.last.heart), HEART_CHARS);
             let line = self.trail.below(&shown.line());
             let lines_of = [CHECK_CHARS, CHECK_CHARS / 2]
-                .map(|chars| first(&line, chars.saturating_sub(since.chars().count())) + &since);
+                .map(|chars| clipped(&line, chars.saturating_sub(since.chars().count())) + &since);
             let fits = |line: &String| self.cost(line) + Tokens(1) <= left && !self.said.contains(line);
             if let Some(line) = lines_of.into_iter().find(fits) {
                 left -= self.cost(&line) + Tokens(1);
@@ -154,7 +154,7 @@ impl Fixed<'_> {
         // Other calls may be answered in the same message.
         let is_runs = |one: &&Statement| {
             let family = pool.source(one).map(|source| source.family());
-            family.is_none_or(|family| matches!(family, ToolFamily::Shell | ToolFamily::Test))
+            family.is_none_or(ToolFamily::runs_commands)
         };
         let all = pool.all().iter();
         let of_run =
@@ -187,8 +187,8 @@ impl Fixed<'_> {
         };
         let line = |(_, run): (usize, &Run)| {
             let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
-            let command = first(&run.spoken_for(), HEART_CHARS);
-            first_chars(&format!("m{} {command} failed{error}", run.message))
+            let command = clipped(&run.spoken_for(), HEART_CHARS);
+            brief(&format!("m{} {command} failed{error}", run.message))
         };
         runs.iter().enumerate().rev().filter(is_open).map(line).take(MOST_FAILED_ACTS).collect()
     }
@@ -237,20 +237,9 @@ fn then_done(acts: &Acts, said: u64) -> String {
     format!(", then {}{edits}, the last in m{last}", counted(calls, "call"))
 }
 
-/// Returns the first characters of `text`, with an ellipsis where it is longer.
-pub(super) fn first_chars(text: &str) -> String {
-    first(text, CHECK_CHARS)
-}
-
-pub(super) fn first(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        None => text.to_string(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
-fn one_line(command: &str) -> String {
-    command.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Returns as much of `text` as is told of a check.
+pub(super) fn brief(text: &str) -> String {
+    clipped(text, CHECK_CHARS)
 }
 
 /// How many of the last checks are told.

@@ -7,7 +7,9 @@ use longhaul_extract::{
 };
 use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult};
+use longhaul_transcript::{
+    Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, one_line,
+};
 
 use super::{
     page::{RULE, TASK, is_a_persons, with_the_person},
@@ -51,6 +53,17 @@ enum Rank {
     Request,
     Other,
     Read,
+}
+
+impl Rank {
+    /// Returns how long the line of a call that went well is needed.
+    fn of(family: ToolFamily) -> Rank {
+        match family {
+            ToolFamily::Read | ToolFamily::List => Rank::Read,
+            family if family.changes_files() => Rank::Change,
+            _ => Rank::Other,
+        }
+    }
 }
 
 /// What the lines about what was said begin with, each with its rank.
@@ -315,9 +328,7 @@ fn tool_lines(entries: &[Entry], counter: &dyn TokenCounter, error_details: bool
             let family = call.map_or(ToolFamily::Other, family);
             let rank = match (summary.status, family) {
                 (ToolStatus::Error, _) => Rank::Error,
-                (_, ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch) => Rank::Change,
-                (_, ToolFamily::Read | ToolFamily::List) => Rank::Read,
-                _ => Rank::Other,
+                (_, family) => Rank::of(family),
             };
             let text = summary.to_string().replace('\n', " ");
             let most = if is_error && error_details { QUOTED + DETAILS_CHARS } else { QUOTED };
@@ -371,17 +382,13 @@ fn rank_of(line: &str) -> Rank {
         return Rank::Error;
     }
     let tool = line.trim_start_matches("[✓ ").split(':').next().unwrap_or_default();
-    match family(&ToolCall::function("", tool, "{}")) {
-        ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch => Rank::Change,
-        ToolFamily::Read | ToolFamily::List => Rank::Read,
-        _ => Rank::Other,
-    }
+    Rank::of(family(&ToolCall::function("", tool, "{}")))
 }
 
 /// Returns what was said on one line: its first sentences where it is long, and its last line, since what is wanted of a long
 /// message mostly stands before or behind it.
 fn quoted(said: &str, most: usize) -> String {
-    let line = one_line(said);
+    let line = one_line(said).into_owned();
     if line.chars().nth(most).is_none() {
         return line;
     }
@@ -400,10 +407,6 @@ fn quoted(said: &str, most: usize) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Returns the first sentences of a line, with an ellipsis where that is not all of it.
 fn first_sentences(line: &str, most: usize) -> String {
     let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
@@ -414,10 +417,8 @@ fn first_sentences(line: &str, most: usize) -> String {
 
 /// Returns a tool's line without what makes it longer than anybody reads, still closed.
 fn bounded(line: &str, most: usize) -> String {
-    match line.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…]", &line[..at]),
-        None => line.to_owned(),
-    }
+    let first = first_chars(line, most);
+    if first.len() < line.len() { format!("{first}…]") } else { line.to_owned() }
 }
 
 #[cfg(test)]
