@@ -112,9 +112,8 @@ impl Said<'_> {
     /// Puts beside each message how it is spelled in the document, for a store.
     pub(crate) fn with_spellings(mut self, document: &Document, redactor: Option<&Redactor>) -> Self {
         for (message, entry) in self.messages.iter_mut().zip(document.transcript().entries()) {
-            let raw = document.raw_of(entry.id.ordinal).map(Arc::new);
-            let spelled = Message { raw, ..(*entry.message).clone() };
-            if spelled.raw.is_some() {
+            let spelled = document.spelled(entry.id.ordinal);
+            if let Some(spelled) = spelled.filter(|spelled| spelled.raw.is_some()) {
                 *message = match redactor {
                     Some(redactor) => redactor.redact_message(&spelled).0,
                     None => Redacted::assume(spelled),

@@ -2,15 +2,11 @@
 
 use async_trait::async_trait;
 use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish, Protocol};
-use longhaul_transcript::{Tokens, Usage};
-use reqwest::{
-    Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
-};
-use secrecy::ExposeSecret;
+use longhaul_wire::Format;
 use serde_json::{Value, json};
 
 use crate::{
+    classify::usage,
     conversation::asking,
     endpoint::{Endpoint, SetupError},
     http::Http,
@@ -27,23 +23,14 @@ pub struct Anthropic {
     http: Http,
 }
 
-/// The version of the protocol that this client was written against.
-const VERSION: &str = "2023-06-01";
-
 impl Anthropic {
-    /// Returns a client of the server at `endpoint`, whose base URL goes without `/v1`: `https://api.anthropic.com`.
+    /// Returns a client of the server at `endpoint`, whose base URL goes with or without `/v1`.
     ///
     /// # Errors
     /// When the key cannot stand in a header, or TLS cannot be set up.
     pub fn new(endpoint: Endpoint) -> Result<Anthropic, SetupError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static(VERSION));
-        if let Some(key) = &endpoint.key {
-            let mut value = HeaderValue::try_from(key.expose_secret()).map_err(|_| SetupError::Key)?;
-            value.set_sensitive(true);
-            headers.insert(HeaderName::from_static("x-api-key"), value);
-        }
-        Ok(Anthropic { http: Http::new(&endpoint, headers)?, endpoint })
+        let http = Http::new(&endpoint, endpoint.anthropic_headers()?)?;
+        Ok(Anthropic { http, endpoint })
     }
 
     /// Returns the host that text is sent to.
@@ -56,15 +43,7 @@ impl Anthropic {
     /// # Errors
     /// When the server cannot be reached, refuses the key, or does not list its models: not every server does.
     pub async fn models(&self) -> Result<Vec<String>, ClientError> {
-        models::names(&self.http.get(self.address("models")).await?)
-    }
-
-    /// Both spellings of the base URL are about; the SDKs take it without `/v1`.
-    fn address(&self, path: &str) -> Url {
-        match self.endpoint.base.path().trim_end_matches('/').ends_with("/v1") {
-            true => self.endpoint.address(path),
-            false => self.endpoint.address(&format!("v1/{path}")),
-        }
+        models::names(&self.http.get(self.endpoint.versioned("models")).await?)
     }
 }
 
@@ -73,7 +52,9 @@ impl CompletionClient for Anthropic {
     async fn complete(&self, request: &CompletionRequest) -> Result<Completion, ClientError> {
         if let Some(conversation) = &request.conversation {
             let body = asking(conversation, &[Protocol::Messages], &request.user)?;
-            return read(&self.http.post_bytes(self.address("messages"), body.into_bytes()).await?);
+            return read(
+                &self.http.post_bytes(self.endpoint.versioned("messages"), body.into_bytes()).await?,
+            );
         }
         let mut body = json!({
             "model": request.model,
@@ -84,7 +65,7 @@ impl CompletionClient for Anthropic {
         if let Some(temperature) = request.temperature {
             body["temperature"] = json!(temperature);
         }
-        read(&self.http.post(self.address("messages"), &body).await?)
+        read(&self.http.post(self.endpoint.versioned("messages"), &body).await?)
     }
 }
 
@@ -105,19 +86,7 @@ fn read(answer: &Value) -> Result<Completion, ClientError> {
     Ok(Completion {
         text: texts.filter_map(|block| block.get("text").and_then(Value::as_str)).collect(),
         finish,
-        usage: answer.get("usage").map(usage),
+        usage: usage(Format::Anthropic, answer),
         model: answer.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
     })
-}
-
-/// The protocol's numbers are disjoint as they are; thinking is part of the output.
-pub(crate) fn usage(usage: &Value) -> Usage {
-    let number = |key: &str| Tokens(usage.get(key).and_then(Value::as_u64).unwrap_or(0));
-    Usage {
-        input: number("input_tokens"),
-        cache_read: number("cache_read_input_tokens"),
-        cache_write: number("cache_creation_input_tokens"),
-        output: number("output_tokens"),
-        reasoning: Tokens::ZERO,
-    }
 }

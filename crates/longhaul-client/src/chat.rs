@@ -15,9 +15,8 @@ use longhaul_transcript::{Message, RawJson, Tokens, ToolCall, Transcript, Usage}
 use longhaul_wire::{CacheMark, Format};
 use reqwest::{
     Response, Url,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderMap},
 };
-use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use self::sse::{SseEvent, SseReader};
@@ -123,9 +122,6 @@ trait Assembler {
 /// JSON of prose and code takes more bytes a token than this.
 const BYTES_A_TOKEN: u64 = 3;
 
-/// The version of Anthropic's protocol that this client was written against.
-const ANTHROPIC_VERSION: &str = "2023-06-01";
-
 impl ChatRequest {
     /// Returns a request without tools.
     pub fn new(model: impl Into<String>, messages: Vec<Arc<Message>>, max_tokens: Tokens) -> ChatRequest {
@@ -183,10 +179,7 @@ impl Chat {
     /// # Errors
     /// When the key cannot stand in a header, or TLS cannot be set up.
     pub fn openai(endpoint: Endpoint) -> Result<Chat, SetupError> {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = &endpoint.key {
-            headers.insert(AUTHORIZATION, secret(&format!("Bearer {}", key.expose_secret()))?);
-        }
+        let headers = endpoint.openai_headers()?;
         Chat::new(endpoint, headers, Protocol::OpenAi)
     }
 
@@ -195,14 +188,7 @@ impl Chat {
     /// # Errors
     /// When the key cannot stand in a header, or TLS cannot be set up.
     pub fn anthropic(endpoint: Endpoint) -> Result<Chat, SetupError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(
-            HeaderName::from_static("anthropic-version"),
-            HeaderValue::from_static(ANTHROPIC_VERSION),
-        );
-        if let Some(key) = &endpoint.key {
-            headers.insert(HeaderName::from_static("x-api-key"), secret(key.expose_secret())?);
-        }
+        let headers = endpoint.anthropic_headers()?;
         Chat::new(endpoint, headers, Protocol::Anthropic)
     }
 
@@ -318,14 +304,8 @@ impl Chat {
     fn address(&self) -> Url {
         match self.protocol {
             Protocol::OpenAi => self.endpoint.address("chat/completions"),
-            Protocol::Anthropic => self.messages("messages"),
+            Protocol::Anthropic => self.endpoint.versioned("messages"),
         }
-    }
-
-    /// Returns the address of `path` of Anthropic's protocol; both spellings of the base URL are about.
-    fn messages(&self, path: &str) -> Url {
-        let is_versioned = self.endpoint.base.path().trim_end_matches('/').ends_with("/v1");
-        self.endpoint.address(&if is_versioned { path.to_owned() } else { format!("v1/{path}") })
     }
 
     fn assembler(&self) -> Box<dyn Assembler + Send> {
@@ -377,12 +357,6 @@ fn take(
     }
     answer.take(&value).into_iter().for_each(on_delta);
     Ok(answer.is_done())
-}
-
-fn secret(text: &str) -> Result<HeaderValue, SetupError> {
-    let mut value = HeaderValue::try_from(text).map_err(|_| SetupError::Key)?;
-    value.set_sensitive(true);
-    Ok(value)
 }
 
 fn broken_off() -> ClientError {

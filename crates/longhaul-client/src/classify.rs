@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use longhaul_summarize::ClientError;
-use longhaul_transcript::Tokens;
+use longhaul_transcript::{Tokens, Usage};
+use longhaul_wire::{Format, usage_from_json};
 use serde_json::Value;
 
 /// Returns the error that an answer with a status other than 2xx stands for.
@@ -23,6 +24,12 @@ pub(crate) fn classify(status: u16, body: &str, retry_after: Option<Duration>) -
         408 | 425 | 500..=599 => ClientError::Unavailable { status, retry_after, reason },
         _ => ClientError::BadRequest { status, reason },
     }
+}
+
+/// Returns what an answer, or an event of one, says that it cost.
+pub(crate) fn usage(format: Format, answer: &Value) -> Option<Usage> {
+    let counts = answer.get("usage").filter(|counts| counts.is_object())?;
+    usage_from_json(format, &counts.to_string())
 }
 
 /// Returns the error in a body that came with a status of 200, where there is one.

@@ -2,8 +2,15 @@
 
 use std::{fmt, net::IpAddr, time::Duration};
 
-use reqwest::Url;
-use secrecy::SecretString;
+use longhaul_transcript::first_chars;
+use reqwest::{
+    Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+};
+use secrecy::{ExposeSecret, SecretString};
+
+/// The version of Anthropic's protocol that these clients were written against.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Where a model is, how to prove that one may use it, and how long to wait for it.
 #[derive(Clone)]
@@ -51,7 +58,7 @@ impl Endpoint {
             // What stands before an `@` may be a password, and what stands behind a `?` or a `#` a key.
             let shown = base_url.rsplit('@').next().unwrap_or_default();
             let shown = shown.split(['?', '#']).next().unwrap_or_default();
-            SetupError::BaseUrl { url: shown.chars().take(200).collect(), reason: reason.to_owned() }
+            SetupError::BaseUrl { url: first_chars(shown, 200).to_owned(), reason: reason.to_owned() }
         };
         let base = Url::parse(base_url.trim()).map_err(|error| refuse(&error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
@@ -114,6 +121,36 @@ impl Endpoint {
         address.set_path(&format!("{}/{path}", self.base.path().trim_end_matches('/')));
         address
     }
+
+    /// Returns the address of `path` of Anthropic's protocol: base URLs are about with `/v1` and, as the SDKs take them, without.
+    pub(crate) fn versioned(&self, path: &str) -> Url {
+        match self.base.path().trim_end_matches('/').ends_with("/v1") {
+            true => self.address(path),
+            false => self.address(&format!("v1/{path}")),
+        }
+    }
+
+    /// Returns the headers that servers want that speak OpenAI's protocols.
+    pub(crate) fn openai_headers(&self) -> Result<HeaderMap, SetupError> {
+        let key = self.key.iter().map(|key| (AUTHORIZATION, format!("Bearer {}", key.expose_secret())));
+        key.map(|(name, value)| Ok((name, secret(&value)?))).collect()
+    }
+
+    /// Returns the headers that servers want that speak Anthropic's protocol.
+    pub(crate) fn anthropic_headers(&self) -> Result<HeaderMap, SetupError> {
+        let version = HeaderValue::from_static(ANTHROPIC_VERSION);
+        let mut headers = HeaderMap::from_iter([(HeaderName::from_static("anthropic-version"), version)]);
+        if let Some(key) = &self.key {
+            headers.insert(HeaderName::from_static("x-api-key"), secret(key.expose_secret())?);
+        }
+        Ok(headers)
+    }
+}
+
+fn secret(text: &str) -> Result<HeaderValue, SetupError> {
+    let mut value = HeaderValue::try_from(text).map_err(|_| SetupError::Key)?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 impl fmt::Debug for Endpoint {

@@ -7,13 +7,11 @@ use std::sync::{
 
 use async_trait::async_trait;
 use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish, Protocol};
-use longhaul_transcript::{Tokens, Usage};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use secrecy::ExposeSecret;
+use longhaul_wire::Format;
 use serde_json::{Value, json};
 
 use crate::{
-    classify::{refuses_schema, refuses_setting},
+    classify::{refuses_schema, refuses_setting, usage},
     conversation::asking,
     endpoint::{Endpoint, SetupError},
     http::Http,
@@ -46,14 +44,8 @@ impl OpenAi {
     /// # Errors
     /// When the key cannot stand in a header, or TLS cannot be set up.
     pub fn new(endpoint: Endpoint) -> Result<OpenAi, SetupError> {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = &endpoint.key {
-            let value = format!("Bearer {}", key.expose_secret());
-            let mut value = HeaderValue::try_from(value).map_err(|_| SetupError::Key)?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
-        Ok(OpenAi { http: Http::new(&endpoint, headers)?, endpoint, quirks: Arc::default() })
+        let http = Http::new(&endpoint, endpoint.openai_headers()?)?;
+        Ok(OpenAi { http, endpoint, quirks: Arc::default() })
     }
 
     /// Returns the host that text is sent to.
@@ -154,7 +146,7 @@ fn read(answer: &Value) -> Result<Completion, ClientError> {
     Ok(Completion {
         text: text(message.get("content")),
         finish,
-        usage: answer.get("usage").and_then(usage),
+        usage: usage(Format::OpenAi, answer),
         model: answer.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
     })
 }
@@ -168,25 +160,6 @@ fn text(content: Option<&Value>) -> String {
         }
         _ => String::new(),
     }
-}
-
-/// Reads what Chat Completions or Responses report. Input includes what came from the cache, output includes reasoning; both
-/// are made disjoint here.
-pub(crate) fn usage(usage: &Value) -> Option<Usage> {
-    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).map(Tokens);
-    let names = [["prompt", "completion"], ["input", "output"]];
-    let told =
-        |names: [&'static str; 2]| number(&format!("/{}_tokens", names[0])).map(|tokens| (tokens, names));
-    let (all, [input, output]) = names.into_iter().find_map(told)?;
-    let cached = number(&format!("/{input}_tokens_details/cached_tokens")).unwrap_or_default();
-    let reasoning = number(&format!("/{output}_tokens_details/reasoning_tokens")).unwrap_or_default();
-    Some(Usage {
-        input: all - cached,
-        cache_read: cached,
-        cache_write: Tokens::ZERO,
-        output: number(&format!("/{output}_tokens")).unwrap_or_default() - reasoning,
-        reasoning,
-    })
 }
 
 /// Reads an answer of OpenAI's Responses.
@@ -216,7 +189,7 @@ fn read_response(answer: &Value) -> Result<Completion, ClientError> {
     Ok(Completion {
         text,
         finish,
-        usage: answer.get("usage").and_then(usage),
+        usage: usage(Format::OpenAi, answer),
         model: answer.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
     })
 }

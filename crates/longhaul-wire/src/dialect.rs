@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker};
+use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker, Usage};
 
 use crate::{
     Format,
@@ -59,6 +59,8 @@ pub(crate) struct Dialect {
     pub(crate) spelling: Option<Spelling>,
     /// Returns the messages inside the answer of a provider.
     pub(crate) answer: for<'a> fn(Json<'a>) -> Option<Vec<Json<'a>>>,
+    /// Reads what an answer cost, from the object with the counts.
+    pub(crate) usage: fn(Json<'_>) -> Option<Usage>,
     /// Says what is expected in the place of a message in another provider's shape: read leniently it would lose its calls,
     /// or all that it says.
     pub(crate) expected: fn(Json<'_>) -> Option<&'static str>,

@@ -59,6 +59,18 @@ pub enum WireError {
         /// The format.
         format: Format,
     },
+    /// A file of the format has a line for each message, and of the history there is none that it can hold.
+    #[error("no message of the history can be written as {}", .format.name())]
+    NothingToWrite {
+        /// The format.
+        format: Format,
+    },
+    /// What is asked for is there for the bodies of requests only.
+    #[error("{} is no body of a request", .format.name())]
+    NoRequest {
+        /// The format.
+        format: Format,
+    },
     /// A canonical history written by a newer longhaul.
     #[error("version {found} of the longhaul format; expected {expected} or older")]
     NewerVersion {

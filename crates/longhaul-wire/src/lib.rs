@@ -38,7 +38,8 @@
 //! - [`convert`] goes from one format to another and lists what could not be carried; [`encode`] does so for a
 //!   transcript that was never in a file; [`repair`] makes calls and results pair up again.
 //! - [`messages_from_json`] reads what a provider answered and keeps how it was spelled beside each message; [`render`]
-//!   spells messages as a request, each as it came in where nothing changed.
+//!   spells messages as a request, each as it came in where nothing changed, and [`Document::with_messages`] puts them into
+//!   the body that a client sent; [`usage_from_json`] reads what the answer cost.
 //! - [`validate`] checks raw JSON against the rules of the provider. It shares no model with the readers, so that a
 //!   mistake of theirs does not pass for sound.
 #![forbid(unsafe_code)]
@@ -61,6 +62,7 @@ mod raw;
 mod reasoning;
 mod render;
 mod repair;
+mod request;
 mod respell;
 mod session;
 mod validate;
@@ -77,6 +79,7 @@ pub use formats::Format;
 pub use raw::messages_from_json;
 pub use render::{Rendition, render, render_session, respell};
 pub use repair::{Repair, repair};
+pub use request::usage_from_json;
 pub use session::append::{Appended, append, session_id_from, timestamp, with_session_id};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};
 pub use write::{write, write_unchanged};

@@ -59,6 +59,13 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
 }
 
 impl Document {
+    /// Returns the message at `ordinal` with its spelling beside it, as a session and a store keep it: what is sent of it later goes
+    /// out in the bytes it came in, pictures, signed thinking and fields that longhaul does not know included.
+    pub fn spelled(&self, ordinal: u64) -> Option<Message> {
+        let entry = self.transcript.entries().get(usize::try_from(ordinal).ok()?)?;
+        Some(Message { raw: self.raw_of(ordinal).map(Arc::new), ..(*entry.message).clone() })
+    }
+
     /// Returns how the message at `ordinal` is spelled in the document; `None` where it has no spelling of a provider's.
     pub fn raw_of(&self, ordinal: u64) -> Option<Raw> {
         let at = usize::try_from(ordinal).ok()?;

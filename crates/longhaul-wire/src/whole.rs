@@ -29,6 +29,11 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// Returns where the list stands, brackets included.
+    pub(crate) fn list(&self) -> Range<usize> {
+        self.list.clone()
+    }
+
     /// Returns the places of what was read: the list, and what stands outside of it.
     pub(crate) fn places<'d>(&'d self, doc: &'d Document) -> impl Iterator<Item = &'d Range<usize>> {
         let outside = doc.slots.iter().flat_map(|slot| &slot.fragments).filter(|one| one.at == usize::MAX);

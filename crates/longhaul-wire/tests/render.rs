@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use longhaul_transcript::{Message, Outcome, Part, Role, ToolResult};
-use longhaul_wire::{Format, Profile, messages_from_json, read, render, render_session, validate};
+use longhaul_wire::{
+    Format, Profile, WireError, messages_from_json, read, render, render_session, usage_from_json, validate,
+};
 
 /// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
 fn spelled(format: Format) -> Vec<&'static str> {
@@ -537,4 +539,114 @@ fn what_servers_answer_and_no_request_takes_goes_out_as_one_may_have_it() {
     // What a request may have stays to the byte.
     let calls = r#"{"role":"assistant", "tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"content":null}"#;
     assert!(sent_as_openai(&[user, calls], None).contains(calls));
+}
+
+/// The body of a request around a list of messages: what stands before and behind them, with and without standing instructions.
+fn around(format: Format) -> [(&'static str, &'static str); 2] {
+    match format {
+        Format::OpenAi => [(r#"{"model":"m", "messages": "#, r#","stream":true,"x":1e2}"#); 2],
+        Format::Anthropic => [
+            (r#"{"model":"m","max_tokens":9,"messages":"#, r#", "stream":true, "x":1e2}"#),
+            (r#"{"system":"Be brief.","model":"m","max_tokens":9,"messages":"#, r#","x":1e2}"#),
+        ],
+        Format::Responses => [
+            (r#"{"model":"m","instructions":null,"input":"#, r#","stream":true}"#),
+            (r#"{"model":"m","input":"#, r#","instructions":"Be brief.","stream":true}"#),
+        ],
+        Format::Gemini => [
+            (r#"{"contents":"#, r#","generationConfig":{"temperature":1e0}}"#),
+            (
+                r#"{"system_instruction":{"parts":[{"text":"Be brief."}]},"contents":"#,
+                r#","generationConfig":{"temperature":1e0}}"#,
+            ),
+        ],
+        other => panic!("no body for {other}"),
+    }
+}
+
+#[test]
+fn messages_are_put_into_a_body_and_the_rest_of_it_stays() {
+    for format in FORMATS {
+        let list = format!("[{}]", spelled(format).join(","));
+        for (before, behind) in around(format) {
+            let body = format!("{before}{list}{behind}");
+            let came = read(Some(format), body.as_bytes()).unwrap();
+            let raw = |n: usize| came.raw_of(n as u64).map(std::sync::Arc::new);
+            let entries = came.transcript().entries().iter().enumerate();
+            let said: Vec<Message> =
+                entries.map(|(n, entry)| Message { raw: raw(n), ..(*entry.message).clone() }).collect();
+            let again = came.with_messages(&render(&said, format).unwrap()).unwrap();
+            assert_eq!(again, body, "{format}: what says the same is the same");
+            // Standing instructions come, stay, change and go with the messages.
+            for instructions in ["", "Be thorough."] {
+                let kept = said.iter().filter(|message| !message.is_system()).cloned();
+                let system = Some(Message::system(instructions)).filter(|_| !instructions.is_empty());
+                let sent: Vec<Message> = system.into_iter().chain(kept.take(1)).collect();
+                let request = came.with_messages(&render(&sent, format).unwrap()).unwrap();
+                let goes_out = read(Some(format), request.as_bytes()).unwrap();
+                let found = goes_out.transcript().entries().iter().map(|entry| entry.message.parts.clone());
+                let expected: Vec<_> = sent.iter().map(|message| message.parts.clone()).collect();
+                assert_eq!(found.collect::<Vec<_>>(), expected, "{request}");
+                assert_eq!(goes_out.model(), came.model());
+                assert!(!request.contains("Be brief."), "{request}");
+                for kept in [r#""stream":true"#, "1e0", "1e2"] {
+                    assert_eq!(request.matches(kept).count(), body.matches(kept).count(), "{request}");
+                }
+                let found = validate(request.as_bytes(), format, &Profile::default()).unwrap();
+                assert!(found.is_empty(), "{request}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_body_may_be_a_list_or_hold_a_text_and_a_session_is_none() {
+    let sent = render(&[Message::system("Be brief."), Message::user("go on")], Format::Responses).unwrap();
+    let text = r#"{"model":"m","input":"go","store":false}"#;
+    let came = read(Some(Format::Responses), text.as_bytes()).unwrap();
+    let request = came.with_messages(&sent).unwrap();
+    assert!(request.ends_with(r#","store":false}"#) && !request.contains(r#""go""#), "{request}");
+    assert_eq!(read(Some(Format::Responses), request.as_bytes()).unwrap().transcript().len(), 2);
+    let list = read(Some(Format::Responses), r#"[{"role":"user","content":"go"}]"#.as_bytes()).unwrap();
+    assert_eq!(list.with_messages(&sent).unwrap(), sent.json);
+    let rollout = render(&[Message::user("go")], Format::Codex).unwrap();
+    let session = read(Some(Format::Codex), rollout.json.as_bytes()).unwrap();
+    assert!(matches!(session.with_messages(&sent), Err(WireError::NoRequest { format: Format::Codex })));
+}
+
+#[test]
+fn what_an_answer_cost_is_read_in_each_protocol() {
+    let told = |format, answer: &str| {
+        let usage = usage_from_json(format, answer)?;
+        let counts = [usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning];
+        Some(counts.map(|tokens| tokens.0))
+    };
+    for (format, answer, expected) in [
+        (
+            Format::OpenAi,
+            r#"{"choices":[],"usage":{"prompt_tokens":90,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":5}}}"#,
+            [10, 80, 0, 15, 5],
+        ),
+        (
+            Format::Responses,
+            r#"{"type":"response.completed","response":{"usage":{"input_tokens":90,"input_tokens_details":{"cached_tokens":80},"output_tokens":20}}}"#,
+            [10, 80, 0, 20, 0],
+        ),
+        (
+            Format::Anthropic,
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":80,"cache_creation_input_tokens":7,"output_tokens":1}}}"#,
+            [10, 80, 7, 1, 0],
+        ),
+        (Format::Anthropic, r#"{"output_tokens":20}"#, [0, 0, 0, 20, 0]),
+        (
+            Format::Gemini,
+            r#"{"candidates":[],"usageMetadata":{"promptTokenCount":90,"cachedContentTokenCount":80,"candidatesTokenCount":20,"thoughtsTokenCount":5}}"#,
+            [10, 80, 0, 20, 5],
+        ),
+    ] {
+        assert_eq!(told(format, answer), Some(expected), "{format}");
+    }
+    for nothing in [r#"{"usage":null}"#, "{}", "[", r#"{"usage":{"prompt_tokens":"many"}}"#] {
+        assert_eq!(told(Format::OpenAi, nothing), None, "{nothing}");
+    }
 }

@@ -455,6 +455,7 @@ impl SessionState {
     }
 
     /// Sets what a summary says of how its originals are found.
+    #[cfg(feature = "wire")]
     pub(crate) fn set_lookup(&mut self, lookup: String) {
         self.config.summary_lookup = lookup;
     }

@@ -8,7 +8,7 @@ use longhaul_wire::Format;
 use serde_json::{Value, json};
 
 use super::{Assembler, ChatRequest, Delta, Reply, broken_off, call, text_of};
-use crate::anthropic;
+use crate::classify::usage;
 
 /// Returns the body of a request.
 pub(super) fn body(request: &ChatRequest) -> Result<Vec<u8>, ClientError> {
@@ -70,7 +70,7 @@ impl Assembler for Answer {
             "message_start" => {
                 let message = event.get("message").unwrap_or(&Value::Null);
                 text_of(message, "model").clone_into(&mut self.model);
-                self.usage = message.get("usage").map(anthropic::usage);
+                self.usage = usage(Format::Anthropic, message);
                 Vec::new()
             }
             "content_block_start" => self.begin(index, event.get("content_block").unwrap_or(&Value::Null)),
@@ -78,7 +78,7 @@ impl Assembler for Answer {
             "message_delta" => {
                 let stop = event.pointer("/delta/stop_reason").and_then(Value::as_str);
                 self.stop = stop.map(str::to_owned).or(self.stop.take());
-                self.note_usage(event.get("usage"));
+                self.note_usage(usage(Format::Anthropic, event));
                 Vec::new()
             }
             "message_stop" => {
@@ -157,8 +157,8 @@ impl Answer {
     }
 
     /// The last event tells the output, and on some servers only it tells the input.
-    fn note_usage(&mut self, value: Option<&Value>) {
-        let Some(last) = value.map(anthropic::usage) else { return };
+    fn note_usage(&mut self, last: Option<Usage>) {
+        let Some(last) = last else { return };
         let mut usage = self.usage.unwrap_or_default();
         usage.output = last.output;
         if last.prompt_total() > Tokens::ZERO {

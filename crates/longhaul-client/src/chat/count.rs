@@ -19,7 +19,7 @@ impl Chat {
         let mut fields = json!({"model": request.model});
         anthropic::add_tools(&mut fields, request);
         let body = anthropic::with_history(&fields, request)?;
-        let response = self.http.open(self.messages("messages/count_tokens"), body).await?;
+        let response = self.http.open(self.endpoint.versioned("messages/count_tokens"), body).await?;
         let answer = self.http.whole(response).await?;
         let tokens = answer.get("input_tokens").and_then(Value::as_u64);
         tokens

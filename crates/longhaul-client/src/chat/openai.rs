@@ -6,7 +6,7 @@ use longhaul_wire::Format;
 use serde_json::{Value, json};
 
 use super::{Assembler, ChatRequest, Delta, Reply, broken_off, call, text_of};
-use crate::openai;
+use crate::classify::usage;
 
 /// Returns the body of a request. `limit` is the name of the field for the longest answer, `asks_usage` whether the server
 /// takes the wish to be told what the request cost.
@@ -56,9 +56,7 @@ struct PartialCall {
 impl Assembler for Answer {
     fn take(&mut self, chunk: &Value) -> Vec<Delta> {
         // Usage comes with the last chunk, which has no choices, or with each (llama.cpp, vLLM): the last one counts.
-        if let Some(usage) = chunk.get("usage").and_then(openai::usage) {
-            self.usage = Some(usage);
-        }
+        self.usage = usage(Format::OpenAi, chunk).or(self.usage);
         if self.model.is_empty() {
             text_of(chunk, "model").clone_into(&mut self.model);
         }

@@ -43,7 +43,7 @@ pub struct Conversion {
 /// as [`repair`](crate::repair) does it. To the format that it is in, a document comes back as it is.
 ///
 /// # Errors
-/// When `to` is a format that can only be imported.
+/// When `to` is a format that can only be imported, or has no place for anything of the history.
 pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
     let writing = to.writing()?;
     if to == doc.format {
@@ -59,7 +59,7 @@ pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
 /// does not hold their bytes.
 ///
 /// # Errors
-/// When `to` is a format that can only be imported.
+/// When `to` is a format that can only be imported, or has no place for anything of the history.
 pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireError> {
     let mut losses = Losses::default();
     let document = encoded(transcript, to, &mut losses)?;
@@ -116,6 +116,9 @@ fn converted(
         ..body.draft(doc.session_id(), &doc.transcript, losses)
     };
     let bytes = (writing.file)(draft, losses).into_bytes();
+    if bytes.is_empty() {
+        return Err(WireError::NothingToWrite { format: to });
+    }
     Ok(Converted { document: from_bytes(Some(to), bytes)?, own })
 }
 

@@ -1,7 +1,8 @@
 //! Anthropic Messages: blocks inside messages.
 
 use longhaul_transcript::{
-    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, Tokens, ToolCall,
+    ToolResult, Usage,
 };
 
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
@@ -88,6 +89,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
         items => request_message(items),
     }),
     answer: |_| None,
+    usage,
     expected: |item| {
         let content = item.get("content").filter(|content| !content.is_null());
         let is_foreign =
@@ -105,6 +107,19 @@ pub(crate) static MESSAGE: Dialect = Dialect {
 /// The `system` field: content without a message around it.
 static SYSTEM: Dialect =
     Dialect { read: read_system, content_key: None, spelling: Some(as_they_are), outside: None, ..MESSAGE };
+
+/// Reads what Messages counts: input and cache are apart, thinking is part of the output.
+fn usage(counts: Json<'_>) -> Option<Usage> {
+    let number = |key| counts.get(key).and_then(Json::as_u64).map(Tokens);
+    let (input, output) = (number("input_tokens"), number("output_tokens"));
+    input.or(output).map(|_| Usage {
+        input: input.unwrap_or_default(),
+        cache_read: number("cache_read_input_tokens").unwrap_or_default(),
+        cache_write: number("cache_creation_input_tokens").unwrap_or_default(),
+        output: output.unwrap_or_default(),
+        reasoning: Tokens::ZERO,
+    })
+}
 
 fn claims(head: &Head<'_>) -> Option<Claim> {
     // Blocks that only Anthropic has.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use longhaul_transcript::{
-    ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+    ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, Tokens, ToolCall, ToolResult,
+    Usage,
 };
 
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
@@ -96,6 +97,7 @@ pub(super) static MESSAGE: Dialect = Dialect {
         let first = value.get("candidates")?.elements().into_iter().next()?;
         first.get("content").map(|content| vec![content])
     },
+    usage,
     expected: |item| {
         let content = item.get("content").filter(|content| !content.is_null());
         let is_foreign = item.get("parts").is_none() && content.is_some();
@@ -110,6 +112,19 @@ pub(super) static MESSAGE: Dialect = Dialect {
 
 /// The system instruction: a content without a role.
 static SYSTEM: Dialect = Dialect { read: |value| read_parts(value, Role::System), outside: None, ..MESSAGE };
+
+/// Reads what Gemini counts: what came from the cache is counted with the prompt, thoughts are apart from the answer.
+fn usage(counts: Json<'_>) -> Option<Usage> {
+    let number = |key| counts.get(key).and_then(Json::as_u64).map(Tokens);
+    let cached = number("cachedContentTokenCount").unwrap_or_default();
+    Some(Usage {
+        input: number("promptTokenCount")? - cached,
+        cache_read: cached,
+        cache_write: Tokens::ZERO,
+        output: number("candidatesTokenCount").unwrap_or_default(),
+        reasoning: number("thoughtsTokenCount").unwrap_or_default(),
+    })
+}
 
 fn claims(head: &Head<'_>) -> Option<Claim> {
     let is_one = match head.is_array() {

@@ -71,6 +71,7 @@ static MESSAGE: Dialect = Dialect {
     takes_name: |_| true,
     spelling: None,
     answer: |_| None,
+    usage: |_| None,
     expected: |_| None,
     outside: None,
 };

@@ -1,7 +1,7 @@
 //! The formats: what a history is written in, and one description of each.
 //!
-//! A format is one file here, its `mod` line, and its line in the list below. Its [`Spec`] has no defaults, so the compiler asks for
-//! all of it. Rules that its provider holds a history to stand apart, in `validate`, because they share no code with the readers.
+//! A format is one file here, its `mod` line, and its line in the list below. The compiler asks for all of its [`Spec`]; one that can
+//! only be imported may begin with [`Spec::read_only`]. Rules that its provider holds a history to stand apart, in `validate`, because they share no code with the readers.
 //! What else a new format needs is listed in `docs/ARCHITECTURE.md`; tests ask for most of it.
 
 mod anthropic;

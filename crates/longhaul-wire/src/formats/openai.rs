@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use longhaul_transcript::{
-    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, Tokens, ToolCall,
+    ToolResult, Usage,
 };
 
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
@@ -84,6 +85,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
         let first = value.get("choices")?.elements().into_iter().next()?;
         first.get("message").map(|message| vec![message])
     },
+    usage,
     expected: |item| {
         let is_foreign =
             has_any(item, &["parts"]) || has_block(item, &OF_BLOCKS) || has_block(item, &OF_ITEMS);
@@ -103,6 +105,28 @@ fn claims(head: &Head<'_>) -> Option<Claim> {
         false => head.has_any(&["messages", "model", "system", "tools"]),
     };
     is_one.then_some(Claim::Left)
+}
+
+/// Reads what Chat Completions or Responses count: what came from the cache is counted with the input, reasoning with the output.
+pub(super) fn usage(counts: Json<'_>) -> Option<Usage> {
+    let number = |json: Option<Json<'_>>| json.and_then(Json::as_u64).map(Tokens);
+    let names = [["prompt", "completion"], ["input", "output"]];
+    let (all, [input, output]) = names.into_iter().find_map(|[input, output]| {
+        let all = number(counts.get(&format!("{input}_tokens")))?;
+        Some((all, [input, output]))
+    })?;
+    let detail = |of: &str, key| {
+        let details = counts.get(&format!("{of}_tokens_details"));
+        number(details.and_then(|details| details.get(key))).unwrap_or_default()
+    };
+    let (cached, reasoning) = (detail(input, "cached_tokens"), detail(output, "reasoning_tokens"));
+    Some(Usage {
+        input: all - cached,
+        cache_read: cached,
+        cache_write: Tokens::ZERO,
+        output: number(counts.get(&format!("{output}_tokens"))).unwrap_or_default() - reasoning,
+        reasoning,
+    })
 }
 
 /// O-08: names of speakers.

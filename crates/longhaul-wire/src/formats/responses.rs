@@ -88,6 +88,7 @@ pub(super) static MESSAGE: Dialect = Dialect {
         true => value.get("output").filter(|output| output.is_array()).map(Json::elements),
         false => None,
     },
+    usage: super::openai::usage,
     expected: |item| {
         let is_foreign = has_any(item, &BESIDE) || has_block(item, &OF_BLOCKS);
         is_foreign.then_some("calls and results as items of their own, as the Responses API spells a message")

@@ -93,6 +93,7 @@ static MESSAGE: Dialect = Dialect {
     takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |_| None,
+    usage: |_| None,
     expected: |item| {
         let parts = item.get("parts").filter(|parts| parts.is_array());
         let is_typed = |parts: Json<'_>| parts.elements().iter().all(|part| part.get("type").is_some());

@@ -7,7 +7,7 @@ use std::{
     ops::Range,
 };
 
-use longhaul_transcript::{CallId, Part, Role, SessionId, Speaker, Tokens, Transcript, Usage};
+use longhaul_transcript::{CallId, Part, Role, SessionId, Speaker, Transcript};
 
 use crate::{
     Document, Format, Problem, WireError,
@@ -397,7 +397,9 @@ impl<'a> File<'a> {
             if let Some(last) =
                 group.last().and_then(|at| self.spoken.get(at)).filter(|last| last.is_assistant)
             {
-                envelope.usages.extend(covered.zip(last.fields.some("usage").map(usage)));
+                // The output of a line is often that of the first event of a stream (C-03): no measurement.
+                let usage = last.fields.some("usage").and_then(ANTHROPIC.usage);
+                envelope.usages.extend(covered.zip(usage));
                 envelope.model = last.fields.text("model").map(|model| model.into_owned()).or(envelope.model);
             }
             push(&mut transcript, said);
@@ -450,17 +452,3 @@ fn speaker(fields: &Object<'_>, is_summary: bool) -> Option<Speaker> {
 
 /// How the agent begins the first message after a compaction; older versions have no mark on the line.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
-
-/// Reads Anthropic's usage, whose input leaves out what came from the cache. The output of a line is often that of the first event
-/// of a stream (C-03): no measurement.
-pub(crate) fn usage(usage: Json<'_>) -> Usage {
-    let fields = usage.object();
-    let tokens = |key| Tokens(fields.get(key).and_then(Json::as_u64).unwrap_or(0));
-    Usage {
-        input: tokens("input_tokens"),
-        cache_read: tokens("cache_read_input_tokens"),
-        cache_write: tokens("cache_creation_input_tokens"),
-        output: tokens("output_tokens"),
-        reasoning: Tokens::ZERO,
-    }
-}

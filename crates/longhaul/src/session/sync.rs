@@ -93,6 +93,14 @@ impl SessionState {
         let said = document.transcript().entries();
         let (len, common) = (self.n_total(), self.common_with(said)?);
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        // What may be new is kept as the front end spells it.
+        let spelled = |(at, entry): (usize, &Entry)| match at < front || at as u64 >= common {
+            true => document
+                .spelled(at as u64)
+                .map_or(entry.clone(), |message| Entry { message: Arc::new(message), ..entry.clone() }),
+            false => entry.clone(),
+        };
+        let said: &[Entry] = &said.iter().enumerate().map(spelled).collect::<Vec<_>>();
         if common == len {
             // They may have been worded otherwise meanwhile.
             let head = self.reworded(&said[..front]);

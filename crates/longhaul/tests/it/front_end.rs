@@ -454,3 +454,37 @@ async fn instructions_are_shown_as_they_are_worded_now() {
         assert!(costs <= Tokens(4_000), "{costs}");
     }
 }
+
+/// What a body of Anthropic's holds beside its words: a picture, signed thinking, a mark, a field of next month.
+const ODD: [&str; 4] = [
+    r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#,
+    r#"{"type":"thinking","thinking":"hm","signature":"c2lnbmVk"}"#,
+    r#""cache_control":{"type":"ephemeral"}"#,
+    r#""of_next_month":1e2"#,
+];
+
+#[tokio::test]
+async fn what_a_front_end_sends_beside_the_words_goes_on_to_the_provider() {
+    let [picture, thinking, mark, field] = ODD;
+    let ask =
+        format!(r#"{{"role":"user","content":[{picture},{{"type":"text","text":"What is this?",{mark}}}]}}"#);
+    let answer =
+        format!(r#"{{"role":"assistant","content":[{thinking},{{"type":"text","text":"A cat."}}],{field}}}"#);
+    let next = r#"{"role":"user","content":"And this?"}"#;
+    let body = |said: &str| {
+        format!(
+            r#"{{"model":"m","system":[{{"type":"text","text":"Be brief."}}],"messages":[{said}],"stream":true}}"#
+        )
+    };
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let mut session = Session::builder(SessionId::new("odd").unwrap(), window).build().unwrap();
+    for said in [ask.clone(), format!("{ask},{answer},{next}")] {
+        let body = body(&said);
+        let came = read(Some(Format::Anthropic), body.as_bytes()).unwrap();
+        session.sync(&came).await.unwrap();
+        let view = session.prepare().await.unwrap();
+        let sent = view.to_json(Format::Anthropic).unwrap();
+        assert_eq!(sent.losses, [""; 0]);
+        assert_eq!(came.with_messages(&sent).unwrap(), body);
+    }
+}
