@@ -27,6 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longhaul-cli", &["", "wire", "client", "redact"]),
     ("longhaul-python", &[""]),
     ("longhaul-testkit", &["transcript"]),
+    ("longhaul-bench", &["", "client", "extract", "summarize", "testkit", "tokens", "transcript", "wire"]),
 ];
 
 /// What the deterministic layers never do, each with the reason that the message gives.
@@ -106,7 +107,12 @@ pub(crate) fn run() -> Result<()> {
 fn arrows(findings: &mut Vec<String>) -> Result<()> {
     for package in packages()? {
         let name = package["name"].as_str().unwrap_or_default();
-        let Some((_, allowed)) = ARROWS.iter().find(|(crate_name, _)| *crate_name == name) else { continue };
+        let Some((_, allowed)) = ARROWS.iter().find(|(crate_name, _)| *crate_name == name) else {
+            if name.starts_with("longhaul") {
+                findings.push(format!("{name} is not in the crate map (ARROWS, and docs/ARCHITECTURE.md)"));
+            }
+            continue;
+        };
         let allowed: BTreeSet<String> = allowed.iter().map(|layer| full_name(layer)).collect();
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let target = dependency["name"].as_str().unwrap_or_default();

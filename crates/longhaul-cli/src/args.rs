@@ -157,7 +157,7 @@ pub(crate) struct SummarizerArgs {
 /// Where originals and summaries are kept
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct StoreArgs {
-    /// The store: a file, or a PostgreSQL database [default: longhaul/store.db in the user's data directory]
+    /// The store: a file, `memory:`, or a PostgreSQL database [default: longhaul/store.db in the user's data directory]
     #[arg(long, value_name = "PATH|URL", env = "LONGHAUL_STORE", hide_env_values = true)]
     pub(crate) store: Option<PathBuf>,
     /// The file with the key that the store is kept under, 64 hexadecimal digits [default: LONGHAUL_STORE_KEY]
@@ -191,9 +191,16 @@ pub(crate) struct CountArgs {
 /// What the input is
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct FromArgs {
-    /// The input's format: openai, responses, anthropic, claude-code, codex, gemini, ui-messages, chat, longhaul, pi, ... or auto
-    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format_or_auto)]
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format_or_auto, help = formats())]
     pub(crate) from: FormatArg,
+}
+
+/// Returns the help of `--from`.
+fn formats() -> String {
+    let (read, written): (Vec<Format>, Vec<Format>) =
+        Format::ALL.into_iter().partition(|format| format.is_import_only());
+    let names = |formats: Vec<Format>| formats.into_iter().map(Format::name).collect::<Vec<_>>().join(", ");
+    format!("The input's format: {}; only read: {}; or auto", names(written), names(read))
 }
 
 /// A format, or the wish that it be recognised.

@@ -51,10 +51,15 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// returns the state after it. `decide` may be called again where the backend has to try again.
     ///
     /// A backend, in one transaction: checks the change ([`Change::check`]), seals its steps ([`Change::seal`]), and writes what
-    /// comes of that, the snapshot and `since`. Four rules go with it:
+    /// comes of that, the snapshot and `since`. `memory.rs` is this in its plainest form. Six rules go with it:
     /// - A session comes to be with its first event: a change without steps on an empty state is nothing.
+    /// - A step's object that is `None` is one that was destroyed before it came here (an import has such): its entry or record is
+    ///   kept, marked as forgotten, without a content and without words.
     /// - `since` without a snapshot, held or in the change, is dropped; a new snapshot drops the old one's `since`.
-    /// - With an [`EventKind::Forgotten`](crate::EventKind::Forgotten) the session's snapshot goes, unless the change brings one.
+    /// - An [`EventKind::Forgotten`](crate::EventKind::Forgotten) destroys. The entries that the new state says are forgotten
+    ///   ([`StoredSession::is_forgotten`]) and the records it names that were made before it are marked as forgotten; the words of
+    ///   those entries are dropped, and each content and spelling that no other entry or record of the session names.
+    /// - With it the session's snapshot goes, unless the change brings one.
     /// - With it also goes what is cached under keys that [`goes_with`](crate::goes_with) names, of every session.
     ///
     /// # Errors

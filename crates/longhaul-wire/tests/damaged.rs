@@ -3,7 +3,7 @@
 
 use expect_test::{Expect, expect};
 use longhaul_transcript::{Item, Part};
-use longhaul_wire::{Document, Format, read, write, write_unchanged};
+use longhaul_wire::{Document, Format, convert, read, write, write_unchanged};
 
 fn refuses(format: impl Into<Option<Format>>, input: impl AsRef<[u8]>, expected: Expect) {
     let error = read(format.into(), input.as_ref()).unwrap_err();
@@ -42,7 +42,7 @@ fn texts(doc: &Document) -> String {
 
 #[test]
 fn nothing_at_all() {
-    let names = "openai, responses, anthropic, claude-code, codex, gemini, chat, ui-messages, longhaul, pi, gemini-cli, cline, copilot, opencode, tau2, swe-agent, meeting, vcsum";
+    let names = Format::ALL.map(Format::name).join(", ");
     let error = read(None, &b""[..]).unwrap_err().to_string();
     assert_eq!(error, format!("the input is empty; expected a history in one of the formats {names}"));
     refuses(
@@ -60,6 +60,15 @@ fn nothing_at_all() {
         "",
         expect!["line 1: found ; expected a Codex rollout file: one JSON object a line"],
     );
+}
+
+#[test]
+fn a_history_of_nothing_is_no_session_of_claude_code() {
+    for nothing in ["[]", r#"[{"role":"system","content":"Be brief."}]"#] {
+        let doc = read(Some(Format::OpenAi), nothing.as_bytes()).unwrap();
+        let error = convert(&doc, Format::ClaudeCode).unwrap_err().to_string();
+        assert_eq!(error, "no message of the history can be written as claude-code");
+    }
 }
 
 #[test]

@@ -1,25 +1,20 @@
 //! A small history of each format, odd in the ways real ones are: read rightly, written back to the byte.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
-use std::{fs, path::PathBuf};
+mod fixture;
 
 use expect_test::{Expect, expect};
 use longhaul_transcript::{CallKind, Item, Message, Outcome, Part};
 use longhaul_wire::{Document, Format, Profile, detect, read, validate, write, write_unchanged};
 
-fn data(name: &str) -> Vec<u8> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    fs::read(&path).expect("a fixture that is in the repository")
-}
-
-fn checks(name: &str, format: Format, expected: Expect) {
-    let bytes = data(name);
-    assert_eq!(detect(&bytes), Some(format), "{name}");
+fn checks(format: Format, expected: Expect) {
+    let bytes = fixture::of(format);
+    assert_eq!(detect(&bytes), Some(format), "{format}");
     let doc = read(None, &bytes[..]).unwrap();
     expected.assert_eq(&shown(&doc));
     let mut out = Vec::new();
     write_unchanged(&doc, &mut out).unwrap();
-    assert!(out == bytes, "{name}");
+    assert!(out == bytes, "{format}");
     out.clear();
     let entries = doc.transcript().entries();
     write(
@@ -28,7 +23,7 @@ fn checks(name: &str, format: Format, expected: Expect) {
         &mut out,
     )
     .unwrap();
-    assert!(out == bytes, "{name}");
+    assert!(out == bytes, "{format}");
 }
 
 fn shown(doc: &Document) -> String {
@@ -88,7 +83,6 @@ fn part(part: &Part) -> String {
 #[test]
 fn openai() {
     checks(
-        "openai.json",
         Format::OpenAi,
         expect![[r#"
         model gpt-x
@@ -107,7 +101,6 @@ fn openai() {
 #[test]
 fn responses() {
     checks(
-        "responses.json",
         Format::Responses,
         expect![[r#"
         model gpt-x
@@ -130,7 +123,6 @@ fn responses() {
 #[test]
 fn anthropic() {
     checks(
-        "anthropic.json",
         Format::Anthropic,
         expect![[r#"
         model claude-x
@@ -147,7 +139,6 @@ fn anthropic() {
 #[test]
 fn claude_code() {
     checks(
-        "claude-code.jsonl",
         Format::ClaudeCode,
         expect![[r#"
         session 11111111-1111-4111-8111-111111111111
@@ -166,7 +157,6 @@ fn claude_code() {
 #[test]
 fn codex() {
     checks(
-        "codex.jsonl",
         Format::Codex,
         expect![[r#"
         session 22222222-2222-4222-8222-222222222222
@@ -187,7 +177,6 @@ fn codex() {
 #[test]
 fn gemini() {
     checks(
-        "gemini.json",
         Format::Gemini,
         expect![[r#"
         tool {"functionDeclarations":[{"name":"bash","parameters":{"type":"object"}}]}
@@ -203,7 +192,6 @@ fn gemini() {
 #[test]
 fn chat() {
     checks(
-        "chat.json",
         Format::Chat,
         expect![[r#"
         m0 system: "Be brief."
@@ -218,7 +206,6 @@ fn chat() {
 #[test]
 fn ui_messages() {
     checks(
-        "ui-messages.json",
         Format::UiMessages,
         expect![[r#"
             session chat-7
@@ -234,7 +221,6 @@ fn ui_messages() {
 #[test]
 fn longhaul() {
     checks(
-        "longhaul.json",
         Format::Longhaul,
         expect![[r#"
         session s-1
@@ -251,7 +237,6 @@ fn longhaul() {
 #[test]
 fn pi() {
     checks(
-        "pi.jsonl",
         Format::Pi,
         expect![[r#"
             session 33333333-3333-4333-8333-333333333333
@@ -268,7 +253,6 @@ fn pi() {
 #[test]
 fn tau2() {
     checks(
-        "tau2.json",
         Format::Tau2,
         expect![[r#"
         m0 assistant: "Hi!"
@@ -284,7 +268,6 @@ fn tau2() {
 #[test]
 fn swe_agent() {
     checks(
-        "swe-agent.traj",
         Format::SweAgent,
         expect![[r#"
         m0 system: "SETTING"
@@ -300,7 +283,6 @@ fn swe_agent() {
 #[test]
 fn gemini_cli() {
     checks(
-        "gemini-cli.jsonl",
         Format::GeminiCli,
         expect![[r#"
             session 55555555-5555-4555-8555-555555555555
@@ -320,7 +302,6 @@ fn gemini_cli() {
 #[test]
 fn cline() {
     checks(
-        "cline.json",
         Format::Cline,
         expect![[r#"
         model claude-x
@@ -346,7 +327,6 @@ fn cline() {
 #[test]
 fn copilot() {
     checks(
-        "copilot.jsonl",
         Format::Copilot,
         expect![[r#"
         session 66666666-6666-4666-8666-666666666666
@@ -367,7 +347,6 @@ fn copilot() {
 #[test]
 fn opencode() {
     checks(
-        "opencode.json",
         Format::Opencode,
         expect![[r#"
             session ses_1
@@ -393,7 +372,7 @@ fn opencode() {
 #[test]
 fn opencode_goes_back_to_a_part() {
     let said = |revert: &str| {
-        let text = String::from_utf8(data("opencode.json")).unwrap();
+        let text = String::from_utf8(fixture::of(Format::Opencode)).unwrap();
         let text = text.replace("{\"messageID\": \"msg_10\"}", revert);
         let doc = read(None, text.as_bytes()).unwrap();
         shown(&doc).lines().skip(8).map(str::to_owned).collect::<Vec<_>>()
@@ -494,7 +473,6 @@ fn one_message_in_a_line_of_its_own_is_read_and_what_is_not_utf8_is_named() {
 #[test]
 fn meeting() {
     checks(
-        "meeting.json",
         Format::Meeting,
         expect![[r#"
         m0 user: "Ann: Let us begin ."
@@ -506,7 +484,6 @@ fn meeting() {
 #[test]
 fn vcsum() {
     checks(
-        "vcsum.jsonl",
         Format::Vcsum,
         expect![[r#"
         m0 user: "发言人1: 你好。开始。"
@@ -515,40 +492,12 @@ fn vcsum() {
     );
 }
 
-/// Every fixture with its format.
-const ALL: [(&str, Format); 18] = [
-    ("openai.json", Format::OpenAi),
-    ("responses.json", Format::Responses),
-    ("anthropic.json", Format::Anthropic),
-    ("claude-code.jsonl", Format::ClaudeCode),
-    ("codex.jsonl", Format::Codex),
-    ("gemini.json", Format::Gemini),
-    ("chat.json", Format::Chat),
-    ("ui-messages.json", Format::UiMessages),
-    ("longhaul.json", Format::Longhaul),
-    ("pi.jsonl", Format::Pi),
-    ("gemini-cli.jsonl", Format::GeminiCli),
-    ("cline.json", Format::Cline),
-    ("copilot.jsonl", Format::Copilot),
-    ("opencode.json", Format::Opencode),
-    ("tau2.json", Format::Tau2),
-    ("swe-agent.traj", Format::SweAgent),
-    ("meeting.json", Format::Meeting),
-    ("vcsum.jsonl", Format::Vcsum),
-];
-
-#[test]
-fn there_is_a_fixture_of_each_format() {
-    assert_eq!(ALL.map(|(_, format)| format), Format::ALL);
-}
-
 #[test]
 fn every_list_of_formats_names_those_that_are_written() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (file, around) in [
         ("fuzz/src/formats.txt", ["", "\n"]),
         ("crates/longhaul-wire/README.md", ["| `", "` |"]),
-        ("crates/longhaul-cli/src/args.rs", ["", ", "]),
         ("crates/longhaul-cli/tests/it/sweep.rs", ["\"", "\""]),
         ("docs/ARCHITECTURE.md", ["`", "`"]),
     ] {
@@ -562,14 +511,14 @@ fn every_list_of_formats_names_those_that_are_written() {
 
 #[test]
 fn a_file_cut_at_any_byte_gives_an_error_or_a_document() {
-    for (name, format) in ALL {
-        let bytes = data(name);
+    for format in Format::ALL {
+        let bytes = fixture::of(format);
         for cut in 0..bytes.len() {
-            for format in [Some(format), None] {
-                let Ok(doc) = read(format, &bytes[..cut]) else { continue };
+            for named in [Some(format), None] {
+                let Ok(doc) = read(named, &bytes[..cut]) else { continue };
                 let mut out = Vec::new();
                 write_unchanged(&doc, &mut out).unwrap();
-                assert!(out == bytes[..cut], "{name} cut at {cut}");
+                assert!(out == bytes[..cut], "{format} cut at {cut}");
                 doc.segments();
             }
         }
