@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use longhaul_transcript::unescaped;
+
 /// A JSON text as its scalars in source order, with the containers they stand in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Json<'a> {
@@ -250,7 +252,7 @@ impl<'a> Scan<'a> {
                             // The text ends inside this string: what there is of it is still worth having.
                             self.json.cut = true;
                             self.at = self.text.len();
-                            unescape(&self.text[start + 1..])
+                            unescaped(&self.text[start + 1..])
                         }
                     };
                     let cut = self.json.cut;
@@ -283,7 +285,7 @@ impl<'a> Scan<'a> {
             at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
             if bytes[at] == b'"' {
                 self.at = at + 1;
-                return Some(unescape(&self.text[start..at]));
+                return Some(unescaped(&self.text[start..at]));
             }
             at += 2;
         }
@@ -327,49 +329,6 @@ impl<'a> Scan<'a> {
         }
         (open.record, key)
     }
-}
-
-fn unescape(raw: &str) -> Cow<'_, str> {
-    if !raw.contains('\\') {
-        return Cow::Borrowed(raw);
-    }
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some(slash) = rest.find('\\') {
-        out.push_str(&rest[..slash]);
-        let after = &rest[slash + 1..];
-        let Some(escape) = after.chars().next() else { return Cow::Owned(out) };
-        rest = &after[escape.len_utf8()..];
-        match escape {
-            'n' => out.push('\n'),
-            't' => out.push('\t'),
-            'r' => out.push('\r'),
-            'b' => out.push('\u{8}'),
-            'f' => out.push('\u{c}'),
-            'u' => {
-                let (c, taken) = unicode_escape(rest);
-                out.push(c);
-                rest = &rest[taken..];
-            }
-            other => out.push(other),
-        }
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-/// Reads the digits after `\u`, with the second half of a surrogate pair; what is not a character becomes U+FFFD.
-fn unicode_escape(rest: &str) -> (char, usize) {
-    let unit = |at: usize| rest.get(at..at + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 0) };
-    if let Some(c) = char::from_u32(first) {
-        return (c, 4);
-    }
-    if let (Some("\\u"), Some(second @ 0xDC00..0xE000)) = (rest.get(4..6), unit(6)) {
-        let code = 0x10000 + ((first & 0x3FF) << 10) + (second & 0x3FF);
-        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 10);
-    }
-    (char::REPLACEMENT_CHARACTER, 4)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId, json_escape};
 
 use crate::{Change, EventKind, ForgottenBy, StoreError, StoredSession, SummaryStore, state::merged};
 
@@ -186,35 +186,12 @@ fn unescaped(text: &str) -> String {
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (c, length) = escape(rest).unwrap_or(('\\', 1));
+        let (c, length) = json_escape(rest).unwrap_or(('\\', 1));
         out.push(c);
         rest = &rest[length..];
     }
     out.push_str(rest);
     out
-}
-
-/// Returns what the escape at the beginning of `rest` stands for, and its length.
-fn escape(rest: &str) -> Option<(char, usize)> {
-    let unit = |at: usize| {
-        let digits = rest.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let simple = match rest.as_bytes().get(1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        quoted @ (b'"' | b'\\' | b'/') => char::from(*quoted),
-        b'u' => {
-            let units = [Some(unit(0)?), unit(6)];
-            let decoded = char::decode_utf16(units.into_iter().flatten()).next()?.ok()?;
-            return Some((decoded, 6 * decoded.len_utf16()));
-        }
-        _ => return None,
-    };
-    Some((simple, 2))
 }
 
 /// How often a text is looked for behind one more layer of escapes. Three occur: arguments in a message in a spelling.

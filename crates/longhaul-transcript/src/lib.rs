@@ -46,7 +46,7 @@ pub use record::{
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};
 pub use summary::{ActionItem, CommandNote, Constraint, ErrorNote, FileNote, FileState, Summary, ToolUse};
-pub use text::{clipped, first_chars, is_invisible, one_line};
+pub use text::{clipped, first_chars, is_invisible, json_escape, one_line, unescaped};
 pub use tokens::{Tokens, counted, grouped};
 pub use transcript::{Entry, Span, Transcript};
 pub use unit::{Unit, UnitState, Units};

@@ -55,3 +55,72 @@ pub fn clipped(text: &str, most: usize) -> String {
     let first = first_chars(text, most);
     if first.len() < text.len() { format!("{first}…") } else { text.to_owned() }
 }
+
+/// Returns what stands inside a string of JSON, its escapes undone. Damage is read as well as it goes: a `\u` without digits, or
+/// half of a pair, is U+FFFD, and any other letter stands for itself.
+///
+/// ```
+/// assert_eq!(longhaul_transcript::unescaped(r#"a\n\"b\" \ud83d\ude00"#), "a\n\"b\" 😀");
+/// ```
+pub fn unescaped(json: &str) -> Cow<'_, str> {
+    if !json.contains('\\') {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (c, length) = json_escape(rest).unwrap_or_else(|| match rest[1..].chars().next() {
+            Some('u') => (char::REPLACEMENT_CHARACTER, 2),
+            Some(other) => (other, 1 + other.len_utf8()),
+            None => ('\\', 1),
+        });
+        out.push(c);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Returns what the escape of JSON stands for that `text` begins with, and its length; half of a pair is U+FFFD. `None` where that
+/// is no escape.
+pub fn json_escape(text: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| u32::from_str_radix(text.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
+    let simple = match text.strip_prefix('\\')?.as_bytes().first()? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        mark @ (b'"' | b'\\' | b'/') => char::from(*mark),
+        b'u' => {
+            let first = unit(0)?;
+            let second = unit(6)
+                .filter(|second| (0xD800..0xDC00).contains(&first) && (0xDC00..0xE000).contains(second));
+            let (code, length) = second
+                .map_or((first, 6), |second| (0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00), 12));
+            return Some((char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), length));
+        }
+        _ => return None,
+    };
+    Some((simple, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_escapes_are_read_as_well_as_it_goes() {
+        for (json, expected) in [
+            (r"a\u00e9\/b", "aé/b"),
+            (r"\ud83d \ude00\ud83dx", "\u{fffd} \u{fffd}\u{fffd}x"),
+            (r"\ud83d\u0041", "\u{fffd}A"),
+            (r"\u12", "\u{fffd}12"),
+            (r"\é\", r"é\"),
+        ] {
+            assert_eq!(unescaped(json), expected, "{json}");
+        }
+    }
+}

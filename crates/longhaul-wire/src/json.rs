@@ -6,6 +6,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use longhaul_transcript::unescaped;
 use serde_json::value::RawValue;
 
 /// One JSON value inside checked text, without the blanks around it.
@@ -93,7 +94,7 @@ impl<'a> Json<'a> {
     /// Returns the text of a string, decoded; what is no character (a lone surrogate) becomes U+FFFD.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        Some(if inner.contains('\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
+        Some(unescaped(inner))
     }
 
     /// Returns the text of a string, owned.
@@ -277,40 +278,6 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
         }
     }
     bytes.len()
-}
-
-fn unescape(inner: &str) -> String {
-    let mut text = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let (decoded, length) = match rest.as_bytes().get(at + 1) {
-            Some(b'n') => ('\n', 2),
-            Some(b't') => ('\t', 2),
-            Some(b'r') => ('\r', 2),
-            Some(b'b') => ('\u{8}', 2),
-            Some(b'f') => ('\u{c}', 2),
-            Some(b'u') => unicode_escape(&rest[at..]),
-            Some(byte) => (char::from(*byte), 2),
-            None => ('\\', 1),
-        };
-        text.push(decoded);
-        rest = rest.get(at + length..).unwrap_or_default();
-    }
-    text.push_str(rest);
-    text
-}
-
-/// Decodes the `\uXXXX` (or the pair of them) that `text` begins with; gives the character and the length read.
-fn unicode_escape(text: &str) -> (char, usize) {
-    let unit = |at: usize| u32::from_str_radix(text.get(at..at + 4)?, 16).ok();
-    let Some(first) = unit(2) else { return (char::REPLACEMENT_CHARACTER, 2) };
-    let is_high = (0xD800..0xDC00).contains(&first) && text.get(6..8) == Some("\\u");
-    if let Some(second) = unit(8).filter(|second| is_high && (0xDC00..0xE000).contains(second)) {
-        let scalar = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-        return (char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
-    }
-    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
 }
 
 /// Returns the byte offset of a line and column, both from one, the column in bytes.

@@ -1,9 +1,9 @@
 //! Splitting a file of lines, each one JSON value.
 
-use std::ops::Range;
+use std::{borrow::Cow, io::Write, ops::Range};
 
 use crate::{
-    Problem,
+    Problem, WireError,
     json::{Flaw, Json},
 };
 
@@ -19,6 +19,24 @@ pub(crate) fn split(bytes: &[u8]) -> Vec<Range<usize>> {
         at = end;
     }
     lines
+}
+
+/// Writes `lines` with a break between each two, and one behind the last where the file is to end so.
+pub(crate) fn write(
+    lines: &[Cow<'_, [u8]>],
+    ends_with_break: bool,
+    out: &mut impl Write,
+) -> Result<(), WireError> {
+    for (at, line) in lines.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b"\n")?;
+        }
+        out.write_all(line)?;
+    }
+    if ends_with_break && !lines.is_empty() {
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 /// Checks one line. A blank one gives `Ok(None)`; `first` says whether a byte order mark may lead.

@@ -14,6 +14,7 @@ use crate::{
     edit::{Edits, remove_field, set_field},
     emitted::{Emitted, Rendered},
     json::{Json, quoted},
+    lines,
 };
 
 /// Fields that every line of a session carries alike.
@@ -36,16 +37,7 @@ pub(crate) fn write(
     plan.keep_the_rest();
     let mut text: Vec<Cow<'_, [u8]>> = Vec::new();
     plan.emit(&mut text);
-    for (at, line) in text.iter().enumerate() {
-        if at > 0 {
-            out.write_all(b"\n")?;
-        }
-        out.write_all(line)?;
-    }
-    if doc.bytes.ends_with(b"\n") && !text.is_empty() {
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    lines::write(&text, doc.bytes.ends_with(b"\n"), out)
 }
 
 struct Plan<'a> {

@@ -12,6 +12,7 @@ use crate::{
     emitted::{Emitted, Rendered, summary_text},
     formats::{INSTRUCTIONS, USER_TEXT},
     json::{Json, quoted},
+    lines,
 };
 
 /// What the last request cost, by the names of the file. Behind a summary that is told no more: an agent that resumes the
@@ -76,16 +77,7 @@ pub(crate) fn write(
         });
     }
     written.extend(compacted.map(|line| line.into_bytes().into()));
-    for (at, line) in written.iter().enumerate() {
-        if at > 0 {
-            out.write_all(b"\n")?;
-        }
-        out.write_all(line)?;
-    }
-    if doc.bytes.ends_with(b"\n") && !written.is_empty() {
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    lines::write(&written, doc.bytes.ends_with(b"\n"), out)
 }
 
 /// Returns whether the item can be written as the line it was read from. The instructions stand in the head.

@@ -87,12 +87,30 @@ impl Config {
         let asked = plain(name);
         let names: Vec<DocumentName> =
             DOCUMENT_NAMES.iter().filter(|known| plain(known.name) == asked).copied().collect();
-        let ours = fields().into_iter().filter(|(field, _)| {
+        let ours = Config::documentation().into_iter().filter(|(field, _)| {
             plain(field) == asked || names.iter().any(|known| known.setting == Some(*field))
         });
         let settings: Vec<_> = ours.collect();
         let known = !settings.is_empty() || !names.is_empty();
         known.then(|| Explanation { asked: name.to_owned(), names, settings })
+    }
+
+    /// Returns each setting's name and documentation, in the order of the page that documents them.
+    pub fn documentation() -> Vec<(&'static str, String)> {
+        const SOURCE: &str = include_str!("../config.rs");
+        let body = SOURCE.split_once("pub struct Config {").map_or("", |(_, body)| body);
+        let body = body.split_once("\n}\n").map_or(body, |(body, _)| body);
+        let (mut fields, mut doc) = (Vec::new(), String::new());
+        for line in body.lines().map(str::trim) {
+            if let Some(text) = line.strip_prefix("///") {
+                doc.push_str(text.strip_prefix(' ').unwrap_or(text));
+                doc.push('\n');
+            } else if let Some((name, _)) = line.strip_prefix("pub ").and_then(|field| field.split_once(':'))
+            {
+                fields.push((name, std::mem::take(&mut doc)));
+            }
+        }
+        fields
     }
 
     /// Returns the setting that a document's `name` means here, where it means one.
@@ -107,30 +125,13 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns each setting's name and documentation, out of the source that documents them.
-fn fields() -> Vec<(&'static str, String)> {
-    const SOURCE: &str = include_str!("../config.rs");
-    let body = SOURCE.split_once("pub struct Config {").map_or("", |(_, body)| body);
-    let body = body.split_once("\n}\n").map_or(body, |(body, _)| body);
-    let (mut fields, mut doc) = (Vec::new(), String::new());
-    for line in body.lines().map(str::trim) {
-        if let Some(text) = line.strip_prefix("///") {
-            doc.push_str(text.strip_prefix(' ').unwrap_or(text));
-            doc.push('\n');
-        } else if let Some((name, _)) = line.strip_prefix("pub ").and_then(|field| field.split_once(':')) {
-            fields.push((name, std::mem::take(&mut doc)));
-        }
-    }
-    fields
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_name_of_the_documents_leads_to_a_setting_there_is() {
-        let known: Vec<&str> = fields().into_iter().map(|(name, _)| name).collect();
+        let known: Vec<&str> = Config::documentation().into_iter().map(|(name, _)| name).collect();
         assert!(known.len() > 30, "{known:?}");
         for name in DOCUMENT_NAMES {
             if let Some(setting) = name.setting {

@@ -5,22 +5,6 @@ use std::fmt::Write as _;
 use expect_test::expect_file;
 use longhaul::{Config, Preset};
 
-/// Returns the documentation of each field of `Config`, in order, without the comment marks.
-fn documented_fields(source: &str) -> Vec<(String, String)> {
-    let (_, body) = source.split_once("pub struct Config {").expect("the struct is there");
-    let (body, _) = body.split_once("\n}\n").expect("the struct ends");
-    let (mut fields, mut doc) = (Vec::new(), String::new());
-    for line in body.lines().map(str::trim) {
-        if let Some(text) = line.strip_prefix("///") {
-            doc.push_str(text.strip_prefix(' ').unwrap_or(text));
-            doc.push('\n');
-        } else if let Some((name, _)) = line.strip_prefix("pub ").and_then(|field| field.split_once(':')) {
-            fields.push((name.to_owned(), std::mem::take(&mut doc)));
-        }
-    }
-    fields
-}
-
 fn as_toml(value: &serde_json::Value) -> String {
     toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
 }
@@ -28,7 +12,7 @@ fn as_toml(value: &serde_json::Value) -> String {
 #[test]
 fn configuration_md_is_up_to_date() {
     let defaults = serde_json::to_value(Config::default()).unwrap();
-    let fields = documented_fields(include_str!("../../src/config.rs"));
+    let fields = Config::documentation();
     assert_eq!(
         fields.len(),
         defaults.as_object().unwrap().len(),
@@ -57,7 +41,7 @@ fn configuration_md_is_up_to_date() {
 
 #[test]
 fn every_setting_states_its_unit() {
-    for (name, doc) in documented_fields(include_str!("../../src/config.rs")) {
+    for (name, doc) in Config::documentation() {
         assert!(doc.contains("Unit: "), "{name}");
     }
 }
