@@ -90,7 +90,8 @@ fn body(format: Format, nth: usize, is_edited: bool) -> String {
         said.push(ask(&format!("{word} src/module_{module}.rs\\n{code}")));
         said.push(format!(r#"{{"role":"assistant","content":"It advances, in step_{module}."}}"#));
     }
-    said.push(ask("And the next one?"));
+    // The last question has no answer yet.
+    said.pop();
     let said = said.join(",");
     match format {
         Format::OpenAi => format!(r#"{{"model":"m","messages":[{said}],"stream":false}}"#),
@@ -107,7 +108,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         for nth in [1, 4, 16, 17] {
             forward(&store, format, &id, &body(format, nth, false), nth as i64).await?;
         }
-        // The same window goes back, and both ways are gone on with.
+        // Somebody edits the second question, and goes on with both conversations.
         forward(&store, format, &id, &body(format, 5, true), 18).await?;
         forward(&store, format, &id, &body(format, 18, false), 19).await?;
         forward(&store, format, &id, &body(format, 16, true), 20).await?;
