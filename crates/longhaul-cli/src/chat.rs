@@ -12,6 +12,7 @@ mod session;
 mod setup;
 mod slash;
 mod tools;
+mod wait;
 mod with;
 
 pub(crate) use session::run;

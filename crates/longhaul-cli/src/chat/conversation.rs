@@ -23,6 +23,7 @@ use super::{
     screen::{Screen, light},
     setup::{Known, Settings, known},
     tools::{NOT_RUN, Toolbox},
+    wait,
     with::{OPENAI, With, is_on_this_machine},
 };
 use crate::{
@@ -157,7 +158,8 @@ impl Conversation {
                 Ok(None) => return Ok(Turn::Stopped),
                 Err(error) => {
                     screen.error(&format!("{error:#}"));
-                    about_key(&error).into_iter().for_each(|hint| screen.note(&hint));
+                    let hints = about_key(&error).into_iter().chain(wait::about(&error));
+                    hints.for_each(|hint| screen.note(&hint));
                     screen.note("/retry asks again");
                     return Ok(Turn::Failed);
                 }
@@ -203,7 +205,8 @@ impl Conversation {
 
     /// Asks for one answer, within the window. `None` where Ctrl-C stopped it; what was said until then is kept.
     async fn ask(&mut self, screen: &mut Screen, interrupts: &Interrupts) -> Result<Option<Reply>> {
-        for overflows in 0.. {
+        let (mut overflows, mut waits) = (0, 0);
+        loop {
             self.finish_background(screen).await;
             // A model may be at work on a summary.
             let prepared = tokio::select! {
@@ -257,6 +260,7 @@ impl Conversation {
                     return Ok(Some(reply));
                 }
                 Some(Err(ClientError::ContextOverflow { limit, reason })) if overflows < MAX_OVERFLOWS => {
+                    overflows += 1;
                     screen.warn(&format!("the provider finds this too large ({reason}); compacting at once"));
                     let given = self.window().window;
                     self.manager.overflowed(limit).await?;
@@ -268,10 +272,15 @@ impl Conversation {
                         ));
                     }
                 }
-                Some(Err(error)) => return Err(error.into()),
+                Some(Err(error)) => {
+                    let Some(asked) = wait::bearable(&error, waits) else { return Err(error.into()) };
+                    waits += 1;
+                    if !wait::out(asked, &error, screen, interrupts).await {
+                        return Ok(None);
+                    }
+                }
             }
         }
-        Ok(None)
     }
 
     /// Adds what was said, and writes it down before anything else happens. Where somebody else went on with the session

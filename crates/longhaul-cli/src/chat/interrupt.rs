@@ -1,6 +1,8 @@
 //! Ctrl-C stops an answer or a command that runs, and not the program. Where the program is told to end, or its terminal is gone,
 //! a command that runs ends with it.
 
+#[cfg(unix)]
+use std::{io, sync::Mutex};
 use std::{
     pin::pin,
     process,
@@ -11,6 +13,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+#[cfg(unix)]
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::{runtime::Runtime, sync::Notify};
 
 use super::tools;
@@ -24,6 +28,8 @@ struct Shared {
     pressed: Notify,
     /// It was pressed, and nobody has stopped yet.
     is_pressed: AtomicBool,
+    /// What was under way has stopped for it, and nothing else has begun.
+    is_stopped: AtomicBool,
     /// How many things are under way.
     busy: AtomicUsize,
 }
@@ -42,6 +48,7 @@ impl Interrupts {
     /// # Errors
     /// When the system does not let us.
     pub(crate) fn listen(&self, has_editor: bool) -> Result<()> {
+        remember_terminal();
         let told = Arc::clone(&self.0);
         ctrlc::set_handler(move || told.press(has_editor)).context("Ctrl-C cannot be listened to")
     }
@@ -51,8 +58,19 @@ impl Interrupts {
         if self.0.busy.fetch_add(1, Ordering::SeqCst) == 0 {
             pin!(self.0.pressed.notified()).as_mut().enable();
             self.0.is_pressed.store(false, Ordering::SeqCst);
+            self.0.is_stopped.store(false, Ordering::SeqCst);
         }
         Busy(Arc::clone(&self.0))
+    }
+
+    /// Takes note that what was under way has stopped: once more leaves.
+    pub(crate) fn stopped(&self) {
+        self.0.is_stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns whether it was pressed once more while that still wound up.
+    pub(crate) fn again(&self) -> bool {
+        self.0.is_pressed.load(Ordering::SeqCst)
     }
 
     /// Waits for Ctrl-C.
@@ -65,9 +83,11 @@ impl Interrupts {
 impl Shared {
     fn press(&self, has_editor: bool) {
         let is_busy = self.busy.load(Ordering::SeqCst) > 0;
-        // What is under way stops at the first; where it does not, at the second. Everything that was said is on disk already:
-        // there is nothing to wind up. At an editor's prompt a signal is nobody's key.
-        let ends = if is_busy { self.is_pressed.swap(true, Ordering::SeqCst) } else { !has_editor };
+        // What is under way stops at the first; where it does not, at the second, and where it still winds up, that is waited for
+        // (`again`). Everything that was said is on disk already. At an editor's prompt a signal is nobody's key, unless it comes
+        // before there is a prompt again.
+        let was_pressed = self.is_pressed.swap(true, Ordering::SeqCst);
+        let ends = if is_busy { was_pressed } else { !has_editor || self.is_stopped.load(Ordering::SeqCst) };
         if ends {
             end(INTERRUPTED);
         }
@@ -80,8 +100,35 @@ impl Shared {
 /// Ends the program, and what it lets run.
 fn end(code: i32) -> ! {
     tools::stop_commands();
+    give_terminal_back();
     process::exit(code)
 }
+
+/// The terminal as it was found: while a line is read it shows no keys and sends no signals.
+#[cfg(unix)]
+static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
+
+#[cfg(unix)]
+fn remember_terminal() {
+    if let Ok(mut terminal) = TERMINAL.lock() {
+        *terminal = tcgetattr(io::stdin()).ok();
+    }
+}
+
+#[cfg(unix)]
+fn give_terminal_back() {
+    let terminal = TERMINAL.lock().ok();
+    if let Some(found) = terminal.as_deref().and_then(Option::as_ref) {
+        // One that is gone needs nothing.
+        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, found);
+    }
+}
+
+#[cfg(not(unix))]
+fn remember_terminal() {}
+
+#[cfg(not(unix))]
+fn give_terminal_back() {}
 
 /// Ends what the program lets run along with it where it is told to end, or its terminal is gone. Everything that was said is on disk
 /// already.

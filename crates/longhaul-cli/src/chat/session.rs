@@ -38,6 +38,8 @@ struct Session<'a> {
     runtime: &'a Runtime,
     /// The last turn did not end in an answer.
     failed: bool,
+    /// Ctrl-C was the last that was pressed: once more leaves.
+    is_leaving: bool,
 }
 
 /// Talks until the user leaves.
@@ -48,8 +50,8 @@ pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitC
     let interrupts = Interrupts::default();
     let console = Console::open(typed, &interrupts)?;
     end_when_told(runtime)?;
-    let mut session =
-        Session { conversation, screen: Screen::new(), console, interrupts, runtime, failed: false };
+    let (screen, failed, is_leaving) = (Screen::new(), false, false);
+    let mut session = Session { conversation, screen, console, interrupts, runtime, failed, is_leaving };
     session.greet();
     session.talk()
 }
@@ -79,11 +81,10 @@ impl Session<'_> {
     }
 
     fn talk(&mut self) -> Result<ExitCode> {
-        // Ctrl-C was the last that was pressed: once more leaves.
-        let mut is_leaving = false;
-        loop {
+        // Somebody who stops a turn may press twice at once, before there is a prompt.
+        while !(self.is_leaving && self.interrupts.again()) {
             let input = self.console.message("> ")?;
-            let was_leaving = std::mem::replace(&mut is_leaving, input == Input::Interrupted);
+            let was_leaving = std::mem::replace(&mut self.is_leaving, input == Input::Interrupted);
             match input {
                 Input::Interrupted if was_leaving => break,
                 Input::Interrupted => self.screen.note("Ctrl-C once more, Ctrl-D or /quit leaves"),
@@ -91,7 +92,7 @@ impl Session<'_> {
                 Input::Line(typed) => match slash::read(&typed) {
                     Typed::Nothing => {}
                     Typed::Wrong(why) => self.screen.error(&why),
-                    Typed::Words(words) => is_leaving = self.turn(Some(&words))? == Turn::Stopped,
+                    Typed::Words(words) => self.turn(Some(&words))?,
                     Typed::Command(Slash::Quit) => break,
                     Typed::Command(command) => {
                         if let Err(error) = self.obey(command) {
@@ -116,19 +117,27 @@ impl Session<'_> {
     }
 
     /// Says `words`, or asks again where there are none.
-    fn turn(&mut self, words: Option<&str>) -> Result<Turn> {
-        let Session { conversation, screen, console, interrupts, runtime, failed } = self;
-        let _busy = interrupts.busy();
+    fn turn(&mut self, words: Option<&str>) -> Result<()> {
+        let Session { conversation, screen, console, interrupts, runtime, .. } = self;
+        let busy = interrupts.busy();
         let turn = match words {
             Some(words) => runtime.block_on(conversation.say(words, screen, console, interrupts))?,
             None => runtime.block_on(conversation.go_on(screen, console, interrupts))?,
         };
-        *failed = turn == Turn::Failed;
+        self.failed = turn == Turn::Failed;
         if turn == Turn::Stopped {
-            screen.note("stopped; Ctrl-C once more leaves");
+            self.stopped();
         }
-        conversation.show_status(screen);
-        Ok(turn)
+        self.conversation.show_status(&mut self.screen);
+        drop(busy);
+        Ok(())
+    }
+
+    /// Something stopped for Ctrl-C.
+    fn stopped(&mut self) {
+        self.screen.note("stopped; Ctrl-C once more leaves");
+        self.interrupts.stopped();
+        self.is_leaving = true;
     }
 
     fn obey(&mut self, command: Slash) -> Result<()> {
@@ -163,7 +172,7 @@ impl Session<'_> {
                 self.conversation.show_status(&mut self.screen);
             }
             Slash::Save { path, overwrites } => self.save(path.as_deref(), overwrites)?,
-            Slash::Retry if self.conversation.awaits_answer() => drop(self.turn(None)?),
+            Slash::Retry if self.conversation.awaits_answer() => self.turn(None)?,
             Slash::Retry => bail!("the last message is an answer: there is nothing to ask again"),
             Slash::Help => self.screen.text(&slash::help(self.screen.painter())),
             // Leaving is the loop's.
@@ -192,7 +201,7 @@ impl Session<'_> {
         };
         let Some(proposal) = proposal else {
             self.screen.interrupted();
-            self.screen.note("stopped");
+            self.stopped();
             return Ok(());
         };
         let proposal = proposal?;

@@ -29,6 +29,8 @@ pub(crate) enum Answer {
     Breaks(&'static str),
     /// Refuses with this status and body.
     Refuses(u16, &'static str),
+    /// Limits the rate, and may say for how many seconds.
+    Limits(Option<u32>),
 }
 
 /// A server that checks each history it is sent and answers as it is told.
@@ -105,12 +107,10 @@ fn respond(out: &mut TcpStream, answer: Answer) -> bool {
     };
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let ends = match answer {
-        Answer::Refuses(status, body) => {
-            let head = format!(
-                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-                body.len()
-            );
-            return out.write_all((head + body).as_bytes()).is_ok();
+        Answer::Refuses(status, body) => return refuse(out, status, "", body),
+        Answer::Limits(seconds) => {
+            let asks = seconds.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
+            return refuse(out, 429, &asks, r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#);
         }
         Answer::Writes(text) => {
             let message = json!({"role": "assistant", "content": text});
@@ -164,6 +164,14 @@ fn respond(out: &mut TcpStream, answer: Answer) -> bool {
         let _ = out.read(&mut [0; 1]);
     }
     is_written && ends
+}
+
+fn refuse(out: &mut TcpStream, status: u16, headers: &str, body: &str) -> bool {
+    let head = format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
+        body.len()
+    );
+    out.write_all((head + body).as_bytes()).is_ok()
 }
 
 fn shown(ran: &Ran) -> String {
@@ -414,6 +422,27 @@ fn faults_are_told_and_asked_again_by_hand() {
     assert_eq!(said(&server.bodies()[2]), "user: go\n");
     let failed = folder.run(&["chat", "--base-url", "http://127.0.0.1:9/v1", "--model", "gpt-4o"], b"go\n");
     assert_eq!(failed.code, 1, "{}", shown(&failed));
+}
+
+#[test]
+fn a_server_that_asks_to_wait_is_waited_for() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Limits(Some(1)),
+        1 => Answer::Says("Here."),
+        2 => Answer::Limits(None),
+        3 => Answer::Limits(Some(7_200)),
+        // One that always asks for more is not waited for without end.
+        _ => Answer::Limits(Some(0)),
+    });
+    let ran = Folder::new().run(&server.args(&[]), b"go\nand on\n/retry\n/retry\n");
+    let (all, said) = (shown(&ran), ran.said());
+    assert_eq!(ran.code, 1, "{all}");
+    assert!(said.contains("slow down; the server asks to wait 1 s, Ctrl-C ends the wait"), "{all}");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "Here.\n");
+    for part in ["does not say how long to wait /retry asks again", "asks to wait 7200 s /retry asks again"] {
+        assert!(said.contains(part), "{part}: {all}");
+    }
+    assert_eq!(server.bodies().len(), 2 + 2 + 4, "{all}");
 }
 
 #[test]

@@ -173,6 +173,75 @@ fn ctrl_c_stops_an_answer_and_then_leaves() {
 }
 
 #[test]
+fn ctrl_c_ends_a_wait_that_the_server_asked_for() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Limits(Some(100)),
+        _ => Answer::Says("Here."),
+    });
+    let folder = Folder::new();
+    let Some(mut terminal) = Terminal::start(&folder, &server.args(&["--session", "w"])) else { return };
+    terminal.prompted();
+    terminal.press(b"tell me\r");
+    terminal.read_to("ends the wait");
+    terminal.press(b"\x03");
+    terminal.read_to("stopped; Ctrl-C once more leaves");
+    terminal.prompted();
+    terminal.press(b"/retry\r");
+    terminal.read_to("Here.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(said(&server.bodies()[1]), "user: tell me\n");
+}
+
+/// The second of them is pressed before there is a prompt again.
+#[test]
+fn ctrl_c_twice_at_once_leaves() {
+    let server = Server::start(|_, body| match body["tools"].is_array() {
+        true => Answer::Calls(vec![("run_command", json!({"command": "echo on; sleep 776"}))]),
+        false => Answer::Stalls("Well, let me"),
+    });
+    let press_twice = |mut terminal: Terminal, stopped: &str| {
+        terminal.press(b"\x03");
+        terminal.read_to(stopped);
+        terminal.press(b"\x03");
+        let (code, shown) = terminal.end();
+        assert!(code == 130 || code == 0 && shown.contains("kept as"), "{code}: {shown}");
+    };
+    for _ in 0..5 {
+        let folder = Folder::new();
+        let Some(mut terminal) = with_tools(&folder, &server) else { return };
+        terminal.press(b"go on\r");
+        terminal.read_to("[n]o, [a]lways: ");
+        terminal.press(b"y\r");
+        terminal.read_to("· run echo on");
+        press_twice(terminal, "stopped by the user");
+        let mut terminal = Terminal::start(&folder, &server.args(&["--session", "d"])).unwrap();
+        terminal.prompted();
+        terminal.press(b"tell me\r");
+        terminal.read_to("Well, let");
+        press_twice(terminal, "stopped;");
+    }
+}
+
+/// The shell gets it back as it was, whoever ends the chat.
+#[test]
+fn a_chat_that_is_told_to_end_gives_its_terminal_back() {
+    use nix::sys::termios::{LocalFlags, tcgetattr};
+    let server = Server::start(|_, _| Answer::Says("Well."));
+    let folder = Folder::new();
+    let Some(mut terminal) = Terminal::start(&folder, &server.args(&["--session", "t"])) else { return };
+    let echoes = |terminal: &Terminal| {
+        tcgetattr(&terminal.keys).unwrap().local_flags.contains(LocalFlags::ECHO | LocalFlags::ISIG)
+    };
+    terminal.prompted();
+    assert!(!echoes(&terminal));
+    assert!(Command::new("kill").arg(terminal.child.id().to_string()).status().unwrap().success());
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(128 + 15));
+    assert!(echoes(&terminal));
+}
+
+#[test]
 fn a_second_line_that_was_typed_ahead_is_not_lost() {
     let server = Server::start(|nth, _| Answer::Says(if nth == 0 { "First." } else { "Second." }));
     let folder = Folder::new();
