@@ -3,7 +3,7 @@
 
 use expect_test::{Expect, expect};
 use longhaul_transcript::{Item, Part};
-use longhaul_wire::{Document, Format, convert, read, write, write_unchanged};
+use longhaul_wire::{Document, Format, Profile, convert, read, validate, write, write_unchanged};
 
 fn refuses(format: impl Into<Option<Format>>, input: impl AsRef<[u8]>, expected: Expect) {
     let error = read(format.into(), input.as_ref()).unwrap_err();
@@ -87,6 +87,52 @@ fn a_history_a_line_is_named_as_such() {
     // Two of blocks are no messages of OpenAI's.
     let block = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b"}]}"#;
     read(None, format!("{block}\n{block}\n").as_bytes()).unwrap_err();
+}
+
+/// A session that was put together of itself, or of a fork that names another session in each line.
+#[test]
+fn a_line_that_stands_twice_is_read_once() {
+    let line = |session: &str, uuid: &str, parent: &str, message: &str| {
+        let kind = if message.contains("\"assistant\"") { "assistant" } else { "user" };
+        format!(
+            r#"{{"type":"{kind}","sessionId":"{session}","uuid":"{uuid}","parentUuid":{parent},"message":{message}}}"#
+        )
+    };
+    let session = |name: &str| {
+        vec![
+            line(name, "a", "null", r#"{"role":"user","content":"Look."}"#),
+            line(
+                name,
+                "b",
+                "\"a\"",
+                r#"{"role":"assistant","id":"m1","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}"#,
+            ),
+            line(
+                name,
+                "c",
+                "\"b\"",
+                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}"#,
+            ),
+            line(name, "d", "\"c\"", r#"{"role":"user","content":"And now?"}"#),
+        ]
+    };
+    let (once, fork) = (session("s"), session("f"));
+    let beside: Vec<String> = once.iter().flat_map(|line| [line.clone(), line.clone()]).collect();
+    for twice in [beside, [once.clone(), once.clone()].concat(), [once.clone(), fork].concat()] {
+        let text = twice.join("\n");
+        let doc = read(Some(Format::ClaudeCode), text.as_bytes()).unwrap();
+        assert_eq!(texts(&doc), "Look. | !t1 | =t1 | And now?");
+        assert_eq!(doc.problems().len(), 4);
+        assert!(doc.problems()[0].what.contains("stands further up already"));
+        assert_eq!(validate(text.as_bytes(), Format::ClaudeCode, &Profile::default()).unwrap(), []);
+        // What is written anew is what is kept, once.
+        let all = items(&doc);
+        let mut out = Vec::new();
+        write(&doc, all[1..].to_vec(), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(texts(&read(Some(Format::ClaudeCode), out.as_bytes()).unwrap()), "!t1 | =t1 | And now?");
+        assert_eq!(out.matches("\"uuid\":\"d\"").count(), 1, "{out}");
+    }
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     Boundary,
     /// Said to or by a subagent.
     Sidechain,
+    /// What stands further up already: it counts there alone (C-09).
+    Again,
     /// Anything else: carried, not read.
     Other,
 }
@@ -144,7 +146,14 @@ fn scan(bytes: &[u8]) -> Result<File<'_>, WireError> {
                 parent = fields.some("parentUuid").map(bare);
                 if let Some(uuid) = fields.some("uuid").filter(|uuid| uuid.is_string()) {
                     // C-09: the first of two lines with one id wins.
-                    file.by_uuid.entry(bare(uuid)).or_insert(at);
+                    let first = *file.by_uuid.entry(bare(uuid)).or_insert(at);
+                    if first < at && file.says_the_same(first, at, &bytes[line.range.clone()], bytes) {
+                        line.kind = Kind::Again;
+                        file.spoken.remove(&at);
+                        let what =
+                            "it stands further up already, under the same uuid; it is read there alone";
+                        file.problems.push(Problem::new(format!("line {}", at + 1), what));
+                    }
                 }
             }
             Ok(None) => {}
@@ -225,6 +234,13 @@ impl<'a> File<'a> {
         Kind::Message
     }
 
+    /// Returns whether the line `at`, which is `line`, is that of `first` once more. Forks write another session beside the same message.
+    fn says_the_same(&self, first: usize, at: usize, line: &[u8], bytes: &[u8]) -> bool {
+        let message = |at| self.spoken.get(&at).map(|spoken| spoken.message.raw());
+        let is_equal = message(first).is_some() && message(first) == message(at);
+        is_equal || bytes[self.lines[first].range.clone()] == *line
+    }
+
     /// Finds the line that each line follows.
     fn link(&mut self) {
         let preserved = self.preserved.as_ref().and_then(|preserved| {
@@ -262,7 +278,8 @@ impl<'a> File<'a> {
                 }
             }
             self.lines[at].parent = parent;
-            if self.lines[at].uuid.is_some() && self.lines[at].kind != Kind::Sidechain {
+            if self.lines[at].uuid.is_some() && !matches!(self.lines[at].kind, Kind::Sidechain | Kind::Again)
+            {
                 before = Some(at);
             }
         }

@@ -98,8 +98,8 @@ impl<'a> Plan<'a> {
                 continue;
             }
             let stays = match line.kind {
-                // A message of the dead past, or of an abandoned branch.
-                Kind::Message => false,
+                // A message of the dead past, or of an abandoned branch; and what stands in the file already.
+                Kind::Message | Kind::Again => false,
                 Kind::Boundary => is_kept && !self.has_summary,
                 Kind::Sidechain => is_kept && line.parent.is_none_or(|parent| self.state[parent].is_some()),
                 Kind::Other => is_kept,

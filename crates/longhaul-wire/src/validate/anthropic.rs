@@ -116,7 +116,7 @@ pub(super) fn drop_blank_texts(turns: &mut [Turn<'_>]) {
 
 pub(super) fn check(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
     if turns.is_empty() {
-        report.add("A-01", "messages", "no message at all");
+        report.add("A-01", "messages", "there are none; a request needs one at least");
     }
     pairs(turns, report);
     unique_ids(turns, report);

@@ -40,9 +40,19 @@ pub(crate) fn check_claude_code(
             && line.get("message").and_then(|message| message.get("model")?.string()).as_deref()
                 != Some("<synthetic>")
     };
-    let said: Vec<bool> = parsed.iter().map(|line| line.as_ref().is_some_and(is_said)).collect();
+    // C-09: what stands further up already counts there alone.
+    let is_again = |at: usize, line: &Object<'_>| {
+        let first = line.get("uuid").and_then(|uuid| by_uuid.get(uuid.raw())).filter(|first| **first < at);
+        let first = first.and_then(|first| parsed[*first].as_ref());
+        first.is_some_and(|first| first.get("message").map(Json::raw) == line.get("message").map(Json::raw))
+    };
+    let said: Vec<bool> = parsed
+        .iter()
+        .enumerate()
+        .map(|(at, line)| line.as_ref().is_some_and(|line| is_said(line) && !is_again(at, line)))
+        .collect();
     let Some(leaf) = said.iter().rposition(|said| *said) else {
-        report.add("A-01", "the file", "no message at all");
+        report.add("A-01", "the file", "it holds no message");
         return Ok(());
     };
     // After the agent's own compaction, what it kept verbatim hangs on the summary.

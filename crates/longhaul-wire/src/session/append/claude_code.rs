@@ -61,7 +61,7 @@ fn belongs(line: &Line, fields: &Object<'_>) -> bool {
     match line.kind {
         Kind::Message => line.live.is_some(),
         Kind::Boundary => true,
-        Kind::Sidechain => false,
+        Kind::Sidechain | Kind::Again => false,
         Kind::Other => fields.text("type").as_deref() == Some("attachment"),
     }
 }
