@@ -31,6 +31,8 @@ const MAX_OUTPUT: usize = 256 << 10;
 #[derive(Debug)]
 struct Running {
     child: Child,
+    /// Ends the group where this process is killed and can end nothing.
+    _guard: Option<Child>,
     /// The group that the shell leads.
     group: Option<u32>,
     /// What the command and all it started have in their environment, whatever session or group they went to.
@@ -55,8 +57,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The groups of the commands that run.
 static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// The variable that holds the mark.
-const MARK: &str = "LONGHAUL_COMMAND";
+/// The variable that holds the mark. Its name is not one of ours: a command that runs longhaul would read it as a setting.
+const MARK: &str = "STARTED_BY_LONGHAUL_CHAT";
 
 /// Runs a command line and returns what it printed and how it ended. Dropping the future stops it.
 pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64, printed: &Printed) -> Said {
@@ -176,7 +178,8 @@ impl Running {
         let child = shell.spawn()?;
         let group = child.id();
         groups.extend(group);
-        Ok(Running { child, group, mark })
+        let guard = group.map(guard).transpose()?;
+        Ok(Running { child, _guard: guard, group, mark })
     }
 
     /// Ends what runs of it. Once is enough: later another group may have its number.
@@ -187,6 +190,18 @@ impl Running {
         // What left the group still has the mark.
         stop_marked(|mark| mark == self.mark);
     }
+}
+
+/// Starts what waits for this process to end and then ends the group: its input ends with us, however we end. Dropping it ends it
+/// first.
+fn guard(group: u32) -> io::Result<Child> {
+    let mut guard = Command::new("sh");
+    guard.args(["-c", "read -r _; kill -s KILL -- -$0"]).arg(group.to_string());
+    guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    // Ctrl-C and a terminal that is closed are not meant for it.
+    #[cfg(unix)]
+    guard.process_group(0);
+    guard.spawn()
 }
 
 impl Drop for Running {
