@@ -144,7 +144,7 @@ pub(crate) struct SummarizerArgs {
     #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
     pub(crate) protocol: String,
     /// The summarizer's own context window in tokens [default: the model's, or 8192]
-    #[arg(long, value_name = "N", value_parser = number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens)]
     pub(crate) summarizer_window: Option<u64>,
     /// The most that one call to the summarizer may take, in seconds [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -228,7 +228,7 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// The context window in tokens [default: the model's that is named, the session's own, or 200000]
-    #[arg(long, value_name = "N", value_parser = number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens)]
     pub(crate) window: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
@@ -249,10 +249,10 @@ pub(crate) struct CompactArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format_or_auto)]
     pub(crate) to: Option<FormatArg>,
     /// The most that the whole emitted history may cost, in tokens; tool definitions apart
-    #[arg(long, value_name = "N", value_parser = number::tokens, conflicts_with = "ratio")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens, conflicts_with = "ratio")]
     pub(crate) budget: Option<u64>,
     /// The context window in tokens [default: the model's that is named, the session's own, or 200000]
-    #[arg(long, value_name = "N", value_parser = number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens)]
     pub(crate) window: Option<u64>,
     /// Compact down to this share of the budget that the window leaves [default: 0.4]
     #[arg(long, value_name = "R")]
@@ -273,7 +273,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, value_name = "N")]
     pub(crate) keep_recent: Option<usize>,
     /// Cap the summary
-    #[arg(long, value_name = "N", value_parser = number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens)]
     pub(crate) max_summary_tokens: Option<u64>,
     /// What you are about to do: the summary looks ahead to it
     #[arg(long, value_name = "TEXT")]
@@ -328,7 +328,7 @@ pub(crate) struct DigestArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
     /// The most that the digest may cost, in tokens
-    #[arg(long, value_name = "N", value_parser = number::tokens, default_value = "400")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens, default_value = "400")]
     pub(crate) budget: u64,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,

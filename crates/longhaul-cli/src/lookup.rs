@@ -4,14 +4,16 @@ mod snippet;
 
 use anyhow::{Result, bail};
 use longhaul::{
-    store::{Hit, Original, Query, readable_text},
+    store::{Hit, Original, Query, StoreError, readable_text},
     transcript::{SessionId, Span},
 };
 
 pub(crate) use self::snippet::{Marks, snippets};
 use crate::{
     archive::{Archive, is_backwards, required_span, span, summary_id, tell_changed},
-    paint::counted,
+    near::near_words,
+    paint::{counted, plain},
+    store::Store,
 };
 
 /// What was found.
@@ -48,24 +50,57 @@ pub(crate) fn look_up(
         let found = originals.into_iter().map(|original| (session.clone(), original)).collect();
         return Ok(Answer { found, by: By::Id });
     }
-    let mut by = By::Words;
-    let mut hits = archive.wait(archive.store.search(session, query, limit))?;
-    if hits.is_empty() {
-        by = By::SomeWords;
-        hits = archive.wait(archive.store.search_some(session, query, limit))?;
-        let wanted = Query::new(query);
-        // One word of many says little.
-        hits.retain(|hit| {
-            let missing = |message| wanted.fit(&readable_text(message)).missing;
-            hit.message.as_ref().is_none_or(|message| 2 * missing(message) <= wanted.words().len())
-        });
-    }
+    let (hits, by) = archive.wait(by_words(&archive.store, session, query, limit))?;
     let found: Vec<(SessionId, Original)> =
         hits.into_iter().map(|hit| (hit.session.clone(), found(hit))).collect();
     for (session, original) in &found {
         tell_changed(session, [original]);
     }
     Ok(Answer { found, by })
+}
+
+/// Returns the messages that hold all words of `query`, or where none does, those that hold most of them.
+pub(crate) async fn by_words(
+    store: &Store,
+    session: Option<&SessionId>,
+    query: &str,
+    limit: usize,
+) -> Result<(Vec<Hit>, By), StoreError> {
+    let hits = store.search(session, query, limit).await?;
+    if !hits.is_empty() {
+        return Ok((hits, By::Words));
+    }
+    let mut hits = store.search_some(session, query, limit).await?;
+    let wanted = Query::new(query);
+    // One word of many says little.
+    hits.retain(|hit| {
+        let missing = |message| wanted.fit(&readable_text(message)).missing;
+        hit.message.as_ref().is_none_or(|message| 2 * missing(message) <= wanted.words().len())
+    });
+    Ok((hits, By::SomeWords))
+}
+
+/// Says what may be meant where nothing was found in `session`: words that were nearly typed, and other sessions. Each is a line.
+pub(crate) async fn hints(
+    store: &Store,
+    session: &SessionId,
+    query: &str,
+) -> Result<Vec<String>, StoreError> {
+    /// So many of the last messages are read for their words.
+    const READ: u64 = 2_000;
+    let mut hints = Vec::new();
+    let end = store.state(session).await?.map_or(0, |state| state.messages);
+    let said = store.originals(session, Span { start: end.saturating_sub(READ), end }).await?;
+    let texts: Vec<String> = said.iter().filter_map(|one| one.message.as_ref().map(readable_text)).collect();
+    let near = near_words(Query::new(query).words(), &texts);
+    if !near.is_empty() {
+        hints.push(format!("near to it stand: {}", plain(&near.join(", "))));
+    }
+    let elsewhere = store.search(None, query, 1).await?;
+    if let Some(hit) = elsewhere.first() {
+        hints.push(format!("another session holds them: longhaul recall {} WORDS", hit.session));
+    }
+    Ok(hints)
 }
 
 /// Returns what a search found, without the time at which it was said.

@@ -1,6 +1,9 @@
-//! Names that were nearly typed.
+//! Names and words that were nearly typed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 /// Returns the files beside `path` whose names are nearly the same, the nearest first.
 pub(crate) fn near(path: &Path) -> Vec<PathBuf> {
@@ -22,6 +25,29 @@ pub(crate) fn near(path: &Path) -> Vec<PathBuf> {
     near.into_iter().take(MOST).map(|(_, path)| path).collect()
 }
 
+/// Returns the words of `texts` that are nearly those of `wanted` which stand in none of them, the nearest first.
+pub(crate) fn near_words(wanted: &[String], texts: &[String]) -> Vec<String> {
+    /// So many are named.
+    const MOST: usize = 5;
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
+    let missing: Vec<&String> =
+        wanted.iter().filter(|word| !texts.iter().any(|text| text.contains(*word))).collect();
+    let mut near: BTreeSet<(usize, &str)> = BTreeSet::new();
+    for said in texts.iter().flat_map(|text| text.split(|c| !is_part(c))).collect::<BTreeSet<_>>() {
+        let letters = said.chars().count();
+        for word in &missing {
+            let wanted = word.chars().count();
+            // One letter in four, and none that is all there is.
+            if wanted.abs_diff(letters) <= wanted / 4 {
+                let far = distance(word, said);
+                near.extend((4 * far <= wanted).then_some((far, said)));
+            }
+        }
+    }
+    near.into_iter().take(MOST).map(|(_, said)| said.to_owned()).collect()
+}
+
 /// Returns how many letters have to be put in, taken out or changed to make one word of the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
@@ -35,4 +61,23 @@ fn distance(one: &str, other: &str) -> usize {
         }
     }
     row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_nearly_meant() {
+        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let texts = own(&["A knapsack is exact, and slow.", "Knapsacks: parse_header() reads TRIM_SLACK"]);
+        for (wanted, near) in [
+            (&["knapsak"][..], &["knapsack"][..]),
+            (&["exact", "parse_haeder", "trim_slak"], &["trim_slack", "parse_header"]),
+            (&["knapsack"], &[]),
+            (&["zebra", "a", "is"], &[]),
+        ] {
+            assert_eq!(near_words(&own(wanted), &texts), own(near), "{wanted:?}");
+        }
+    }
 }

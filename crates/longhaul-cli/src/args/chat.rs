@@ -20,10 +20,10 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "M", env = "LONGHAUL_MODEL")]
     pub(crate) model: Option<String>,
     /// The model's context window in tokens [default: that of the conversation that goes on with the same model, or the model's]
-    #[arg(long, value_name = "N", value_parser = super::number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::number::tokens)]
     pub(crate) window: Option<u64>,
     /// The longest answer, in tokens [default: the model's, at most a quarter of the window]
-    #[arg(long, value_name = "N", value_parser = super::number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::number::tokens)]
     pub(crate) max_output: Option<u64>,
     /// Count with this tokenizer.json instead of the model's own counter
     #[arg(long, value_name = "PATH")]
@@ -51,7 +51,7 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "M")]
     pub(crate) summarizer_model: Vec<String>,
     /// Its context window in tokens [default: the model's, or 8192]
-    #[arg(long, value_name = "N", value_parser = super::number::tokens)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::number::tokens)]
     pub(crate) summarizer_window: Option<u64>,
     /// How many seconds the model may stay silent
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]

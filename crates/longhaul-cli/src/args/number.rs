@@ -3,6 +3,9 @@
 /// Takes a number of tokens: `8000`, `8_000`, `8,000`, `8k`, `1.5k`, `1m`.
 pub(crate) fn tokens(text: &str) -> Result<u64, String> {
     let refused = || format!("{text:?} is no number of tokens; expected 8000, 8k or 1m");
+    if text.trim().starts_with('-') {
+        return Err("tokens are not counted below 0; expected 8000, 8k or 1m".to_owned());
+    }
     let plain: String = text.trim().chars().filter(|c| !matches!(c, '_' | ',')).collect();
     let (digits, unit) = match plain.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),

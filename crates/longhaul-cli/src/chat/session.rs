@@ -23,7 +23,8 @@ use super::{
 };
 use crate::{
     archive::{self, full, line, span},
-    clock, lookup,
+    clock,
+    lookup::{self, By},
     output::Target,
     paint::{self, counted, grouped, plain},
     review,
@@ -248,7 +249,15 @@ impl Session<'_> {
                 held.iter().map(full).collect()
             }
             None => {
-                let hits = self.runtime.block_on(store.search(Some(session), query, FOUND))?;
+                let (hits, by) =
+                    self.runtime.block_on(lookup::by_words(store, Some(session), query, FOUND))?;
+                if by == By::SomeWords && !hits.is_empty() {
+                    let deleted =
+                        archive::but_deleted(self.runtime.block_on(archive::deleted(store, session))?);
+                    self.screen.note(&format!(
+                        "no message holds all of these words{deleted}; these hold most of them"
+                    ));
+                }
                 let shown = |hit: Hit| {
                     let snippet = plain(&hit.snippet);
                     format!("{}\n       … {snippet}\n", line(&lookup::found(hit)))
@@ -257,8 +266,14 @@ impl Session<'_> {
             }
         };
         if text.is_empty() {
-            let deleted = self.runtime.block_on(archive::deleted(store, session))?;
-            bail!("nothing of this was said in this conversation{}", archive::but_deleted(deleted));
+            let (deleted, hints) = self.runtime.block_on(async {
+                anyhow::Ok((
+                    archive::deleted(store, session).await?,
+                    lookup::hints(store, session, query).await?,
+                ))
+            })?;
+            let hints: String = hints.iter().map(|hint| format!("\n{hint}")).collect();
+            bail!("nothing of this was said in this conversation{}{hints}", archive::but_deleted(deleted));
         }
         self.screen.words(&text);
         Ok(())

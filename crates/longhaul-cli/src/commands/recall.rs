@@ -12,7 +12,7 @@ use crate::{
     archive::{self, Archive, full, json_line},
     args::RecallArgs,
     exit,
-    lookup::{self, Answer, By, Marks},
+    lookup::{self, By, Marks},
     output::Target,
     paint::{Painter, line_width, plain},
     say,
@@ -22,12 +22,21 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
     let (session, query) = archive.session_and_words(&args.query)?;
     let answer = lookup::look_up(&archive, session.as_ref(), &query, args.limit)?;
+    let words = plain(&query);
+    let deleted = match &session {
+        Some(session) if answer.by == By::SomeWords => {
+            archive.wait(archive::deleted(&archive.store, session))?
+        }
+        _ => 0,
+    };
+    let deleted = archive::but_deleted(deleted);
     if answer.found.is_empty() {
-        let deleted = match &session {
-            Some(session) => archive.wait(archive::deleted(&archive.store, session))?,
-            None => 0,
+        let Some(session) = &session else {
+            bail!("no message of any session holds all the words of {words:?}")
         };
-        bail!("no message holds all the words of {:?}{}", plain(&query), archive::but_deleted(deleted));
+        let hints = archive.wait(lookup::hints(&archive.store, session, &query))?;
+        let hints: String = hints.iter().map(|hint| format!("\n  {hint}")).collect();
+        bail!("no message of {session} holds all the words of {words:?}{deleted}{hints}");
     }
     let painter = Painter::stdout();
     let mut out = String::new();
@@ -45,20 +54,15 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
         }
     }
     Target::Stdout.put(out.as_bytes())?;
-    tell(args, &answer, session.as_ref(), &query);
-    let is_lacking = answer.found.iter().any(|(_, original)| original.is_changed);
-    Ok(ExitCode::from(if answer.by == By::SomeWords || is_lacking { exit::FAILURE } else { 0 }))
-}
-
-/// Says what the places alone do not tell.
-fn tell(args: &RecallArgs, answer: &Answer, session: Option<&SessionId>, query: &str) {
     if answer.by == By::SomeWords {
-        say!("no message holds all the words of {:?}; these hold most of them", plain(query));
+        say!("no message holds all the words of {words:?}{deleted}; these hold most of them");
     }
     if answer.by != By::Id && !args.full && !args.json {
-        let session = session.map_or("SESSION", SessionId::as_str);
+        let session = session.as_ref().map_or("SESSION", SessionId::as_str);
         say::with_whole("a message whole (--full: all of these):", &format!("longhaul recall {session} mN"));
     }
+    let is_lacking = answer.found.iter().any(|(_, original)| original.is_changed);
+    Ok(ExitCode::from(if answer.by == By::SomeWords || is_lacking { exit::FAILURE } else { 0 }))
 }
 
 /// Returns the places of an original where the words of `query` stand.

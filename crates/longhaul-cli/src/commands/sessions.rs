@@ -1,6 +1,10 @@
 //! `longhaul sessions`: what agents keep on this machine, and what is recorded.
 
-use std::{iter, process::ExitCode};
+use std::{
+    collections::{HashMap, HashSet},
+    iter,
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use longhaul::{
@@ -126,13 +130,19 @@ fn asked(archive: &Archive, info: &SessionInfo, found: &[Found]) -> Vec<String> 
 /// Returns a title for each of these sessions: what was asked first in it, and where others began alike, what was asked in none of
 /// them, as far as there is such a thing.
 fn titles(asked: &[Vec<String>]) -> Vec<Option<String>> {
-    let alike = |one: &Vec<String>| asked.iter().filter(|other| other.first() == one.first()).count() > 1;
-    let is_own = |one: &Vec<String>, line: &String| {
-        asked.iter().filter(|other| other.first() == one.first() && other.contains(line)).count() == 1
-    };
+    // In how many of those that begin so each line stands: the first in all of them.
+    let mut holders: HashMap<(&str, &str), usize> = HashMap::new();
+    for lines in asked {
+        let Some(first) = lines.first() else { continue };
+        for line in lines.iter().collect::<HashSet<_>>() {
+            *holders.entry((first, line)).or_default() += 1;
+        }
+    }
+    let in_how_many = |first: &str, line: &str| holders.get(&(first, line)).copied().unwrap_or_default();
     let title = |one: &Vec<String>| {
         let first = one.first()?;
-        let own = one.iter().skip(1).find(|line| is_own(one, line)).filter(|_| alike(one));
+        let is_alone = in_how_many(first, first) == 1;
+        let own = one.iter().skip(1).find(|line| !is_alone && in_how_many(first, line) == 1);
         Some(own.map_or_else(|| first.clone(), |own| format!("{first} · {own}")))
     };
     asked.iter().map(title).collect()

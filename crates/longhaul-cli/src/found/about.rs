@@ -280,7 +280,7 @@ fn title_in(entries: &[Entry]) -> Option<String> {
         Some(asked) => first_line(&asked),
         None => rules::task(entries)
             .and_then(|(_, text)| first_line(text))
-            .or_else(|| first_line(told_by_agents_summary(first?)?)),
+            .or_else(|| first_line(&told_by_agents_summary(first?)?)),
     }
 }
 
@@ -302,10 +302,25 @@ fn told_by_summary(summary: &str) -> Option<String> {
 }
 
 /// Returns what was asked first, as a summary of an agent's tells it: what stands under a heading that is about the request.
-fn told_by_agents_summary(summary: &str) -> Option<&str> {
+fn told_by_agents_summary(summary: &str) -> Option<String> {
     let mut lines = summary.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.find(|line| line.ends_with(':') && line.contains("Request"))?;
-    Some(lines.next()?.trim_start_matches(|c: char| !c.is_alphanumeric()))
+    let is_heading = |line: &str| line.trim_end_matches('*').ends_with(':') || line.starts_with('#');
+    lines.find(|line| is_heading(line) && line.contains("Request"))?;
+    lines.map(without_markup).find(|line| !line.is_empty())
+}
+
+/// Returns what a line of a list says: `- **Original task**: Mend the relay.` says "Mend the relay."
+fn without_markup(line: &str) -> String {
+    let behind_number = |line: &'_ str| -> Option<usize> {
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        (digits > 0 && line[digits..].starts_with(". ")).then_some(digits + 1)
+    };
+    let words = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '`');
+    let words = words[behind_number(words).unwrap_or_default()..].trim_start();
+    let words = words.trim_start_matches('*');
+    let label = words.split_once("**").filter(|(label, rest)| label.ends_with(':') || rest.starts_with(':'));
+    let words = label.map_or(words, |(_, rest)| rest.trim_start_matches(':').trim_start());
+    words.replace("**", "")
 }
 
 /// Returns the first line of `text`, with the next where it only leads that in.
@@ -346,15 +361,30 @@ mod tests {
 
     #[test]
     fn what_goes_on_from_an_agents_summary_is_told_by_its_request() {
-        let summary = "This session is being continued from a previous conversation that ran out of context. The \
-                       conversation is summarized below:\nSummary:\n1. Primary Request and Intent:\n   - Number the folders \
-                       from one.\n\n2. Key Technical Concepts:\n   - folders\n";
-        let line = serde_json::json!({
-            "type": "user", "cwd": "/w", "sessionId": "s", "uuid": "a", "parentUuid": null, "isCompactSummary": true,
-            "message": {"role": "user", "content": summary},
-        });
-        let told = about(Format::ClaudeCode, &format!("{line}\n"));
-        assert_eq!(told.title.as_deref(), Some("Number the folders from one."));
+        for (heading, request, title) in [
+            (
+                "1. Primary Request and Intent:",
+                "   - Number the folders\n     from one.",
+                "Number the folders",
+            ),
+            ("## Primary Request", "Number the **folders**.", "Number the folders."),
+            (
+                "1. **Primary Request and Intent:**",
+                "   - **Original task**: Mend `relay.rs`.",
+                "Mend `relay.rs`.",
+            ),
+            ("**User Request:**", "- **Task:**\n  1. **First**: `retry` is to wait.", "`retry` is to wait."),
+        ] {
+            let summary = format!(
+                "This session is being continued from a previous conversation that ran out of context. The conversation is \
+                 summarized below:\nSummary:\n{heading}\n{request}\n\n2. Key Technical Concepts:\n   - folders\n"
+            );
+            let line = serde_json::json!({
+                "type": "user", "cwd": "/w", "sessionId": "s", "uuid": "a", "parentUuid": null, "isCompactSummary": true,
+                "message": {"role": "user", "content": summary},
+            });
+            assert_eq!(about(Format::ClaudeCode, &format!("{line}\n")).title.as_deref(), Some(title));
+        }
     }
 
     #[test]

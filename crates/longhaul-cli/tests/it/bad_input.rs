@@ -1,7 +1,7 @@
 //! Bad input gets a clear error that names the place and what was expected, or passes through untouched; nothing is
 //! ever overwritten, and nothing panics.
 
-use crate::run::{Folder, Ran};
+use crate::run::{Folder, Ran, example};
 
 const OPENAI: &str = r#"[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}]"#;
 
@@ -38,6 +38,37 @@ fn judge(name: &str, ran: &Ran, input: &[u8], end: End) {
             assert_eq!(ran.code, 0, "{name}: {}", ran.stderr);
             assert!(ran.stdout == input, "{name}: not byte for byte");
         }
+    }
+}
+
+#[test]
+fn a_number_of_tokens_below_nothing_is_told_as_such() {
+    for args in [&["compact", "-", "--budget", "-5"][..], &["context", "-", "--window", "-5"]] {
+        let ran = Folder::new().run(args, OPENAI.as_bytes());
+        assert!(ran.code == 2 && ran.said().contains("tokens are not counted below 0"), "{}", ran.stderr);
+    }
+}
+
+/// A session that was put together of itself.
+#[test]
+fn a_session_in_which_every_line_stands_twice_is_compacted_as_if_once() {
+    let text = std::fs::read_to_string(example()).unwrap();
+    let beside: String = text.lines().map(|line| format!("{line}\n{line}\n")).collect();
+    let compacted = |text: &str| {
+        let folder = Folder::new();
+        folder.file("s.jsonl", text.as_bytes());
+        let ran = folder.run(&["compact", "s.jsonl", "--budget", "4000", "-o", "small.jsonl"], b"");
+        assert!(ran.code == 0 && ran.said().contains("valid for claude-code ✓"), "{}", ran.stderr);
+        let small = std::fs::read_to_string(folder.path().join("small.jsonl")).unwrap();
+        // What has no uuid is carried as often as it stands there.
+        let named = small.lines().filter(|line| line.contains("\"uuid\":")).map(str::to_owned);
+        (named.collect::<Vec<_>>(), ran.said())
+    };
+    let once = compacted(&text);
+    for twice in [beside, text.repeat(2)] {
+        let (small, told) = compacted(&twice);
+        assert_eq!(small, once.0);
+        assert!(told.contains("other places: it stands further up already"), "{told}");
     }
 }
 

@@ -480,6 +480,19 @@ fn tools_are_asked_for_and_kept_inside() {
     assert!(all.contains("- two\n+ 2"), "{all}");
 }
 
+/// A command may run longhaul, and is told nothing of the one that runs it.
+#[test]
+fn a_command_sees_no_setting_of_ours() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Calls(vec![("run_command", json!({"command": "env | grep -c ^LONGHAUL_"}))]),
+        _ => Answer::Says("Well."),
+    });
+    let variables = [("LONGHAUL_API_KEY", "k"), ("LONGHAUL_SOFT_RATIO", "0.5")];
+    let args = server.args(&["--tools", "--piped-answers"]);
+    let ran = Folder::new().run_with(&variables, &args, b"go\ny\n");
+    assert!(said(&server.bodies()[1]).contains("tool: Error: 0\n[exit code 1]"), "{}", shown(&ran));
+}
+
 /// What comes next from a pipe was written before the question.
 #[test]
 fn no_message_is_taken_for_an_answer() {

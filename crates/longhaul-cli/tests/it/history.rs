@@ -111,7 +111,17 @@ fn what_a_compaction_took_out_comes_back() {
     assert_eq!([&two[0]["ordinal"], &two[1]["ordinal"]], [1, 2]);
     let found = text(&run(&folder, &["recall", "work", "--full", "public API", "longhaul-trim"]));
     assert!(found.contains("Never change the public API of longhaul-trim"), "{found}");
-    assert_eq!(folder.run(&["recall", "work", "xylophone"], b"").code, 1);
+    let nothing = folder.run(&["recall", "work", "xylophone"], b"");
+    assert_eq!(nothing.code, 1);
+    let told = format!("longhaul: no message of {session} holds all the words of \"xylophone\"");
+    assert_eq!(nothing.said(), told);
+    // What was nearly typed is named, and who has the words.
+    let nearly = folder.run(&["recall", "work", "knapsak", "parse_zebra"], b"");
+    assert!(
+        nearly.said().ends_with("\"knapsak parse_zebra\" near to it stand: knapsack"),
+        "{}",
+        nearly.stderr
+    );
     let everywhere = text(&run(&folder, &["recall", "all", "public API"]));
     assert!(everywhere.starts_with(&session), "{everywhere}");
     let every = text(&run(&folder, &["history", "work", "--full"]));
