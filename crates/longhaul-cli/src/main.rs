@@ -30,6 +30,7 @@ mod store;
 mod stream;
 mod summarizer;
 mod window;
+mod with_tools;
 
 use std::{
     collections::HashSet,

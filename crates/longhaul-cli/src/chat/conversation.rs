@@ -31,6 +31,7 @@ use crate::{
     store::{Held, Store},
     summarizer::about_key,
     summarizer::key,
+    with_tools,
 };
 
 /// A conversation with a model.
@@ -334,7 +335,9 @@ impl Conversation {
 
     /// Shows what longhaul did, where the user should know.
     pub(crate) fn show_events(&mut self, screen: &mut Screen) {
+        let tools = self.overhead();
         for event in worth_telling(self.take_events()) {
+            let event = with_tools::event(event, tools);
             let state = self.manager.state();
             screen.event(&event, !state.config().delete_originals);
             // One preset has words of its own for it.

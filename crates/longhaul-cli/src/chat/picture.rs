@@ -13,6 +13,7 @@ use crate::{
     archive::{full, line},
     commands::context::{foretold, grid, kinds_of, row},
     paint::{GREY, Painter, counted, grouped, plain},
+    with_tools,
 };
 
 /// Returns the picture of what fills the window, and what becomes of it next.
@@ -58,9 +59,9 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
 
 /// Returns when the next compaction comes, what one would do now, and what it costs.
 fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, String)> {
-    let state = conversation.manager.state();
+    let (state, tools) = (conversation.manager.state(), conversation.overhead());
     let outlook = state.outlook(Some(now_ms));
-    let limits = outlook.limits;
+    let limits = with_tools::limits(outlook.limits, tools);
     let soft = match state.config().soft_action {
         SoftAction::Off => String::new(),
         _ => format!("soft {}, ", grouped(limits.soft.0)),
@@ -74,10 +75,10 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
             grouped(limits.ceiling.0)
         ),
     )];
-    lines.extend(judged(state, conversation.overhead()).map(|says| ("compared", says)));
-    lines.push(("next", next(state, &outlook.forecast)));
+    lines.extend(judged(state, tools).map(|says| ("compared", says)));
+    lines.push(("next", next(state, &with_tools::forecast(outlook.forecast.clone(), tools))));
     lines.extend(outlook.adjustments.iter().map(|adjustment| ("adjusted", adjustment.to_string())));
-    lines.push(("now", outlook.decision.to_string()));
+    lines.push(("now", with_tools::decision(outlook.decision, tools).to_string()));
     lines.push(("would save", would_save(conversation, now_ms)));
     let cost = match outlook.cost(&conversation.known.model.prices, 0.0) {
         None => "the prices of this model are not known".to_owned(),
@@ -105,20 +106,13 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
     lines
 }
 
-/// Says what the thresholds are compared with, where that is not what the picture shows: what was said, at the most that it may
-/// cost.
+/// Says what the thresholds are compared with, where that is not what the picture shows: the most that may be billed.
 fn judged(state: &SessionState, tools: Tokens) -> Option<String> {
+    let most = state.tokens() + tools;
     let margin = state.tokens() - state.likely_tokens();
-    let with = match margin {
-        Tokens::ZERO => String::new(),
-        margin => format!(", with a margin of {} for what may be billed", grouped(margin.0)),
-    };
-    let without = match tools {
-        Tokens::ZERO => String::new(),
-        tools => format!(", without the definitions of tools, {}", grouped(tools.0)),
-    };
-    let is_shown = with.is_empty() && without.is_empty();
-    (!is_shown).then(|| format!("with {:#} tokens{with}{without}", state.tokens()))
+    (margin > Tokens::ZERO).then(|| {
+        format!("with {most:#} tokens, with a margin of {} for what may be billed", grouped(margin.0))
+    })
 }
 
 /// Says what the policy will do next, and where tokens call for it, how many messages like the last ones that is.

@@ -11,7 +11,7 @@ use longhaul::{
     config::Adjustment,
     keep_reasoning,
     policy::{self, Measurement, PolicyState, Upcoming},
-    tokens::count_tools,
+    tokens::{TokenCounter, count_tools},
     transcript::{Entry, Message, Part, Role, Tokens, Transcript},
     wire::{self, Document, Format},
 };
@@ -28,6 +28,7 @@ use crate::{
     paint::{self, Colour, GREY, Painter, grouped, harmless_json},
     settings,
     window::Room,
+    with_tools,
 };
 
 /// What fills the window, as `--json` prints it. Keys are stable.
@@ -137,7 +138,7 @@ fn seen_stored(stored: &Stored) -> View {
     let shown: Vec<&Shown> = view.shown().collect();
     let entries: Transcript = shown.iter().map(|shown| shown.message().clone()).collect();
     let breakdown = Breakdown::of(entries.entries(), &*stored.counter.counter);
-    let tokens = state.likely_tokens() + tools;
+    let (tokens, budget) = (state.likely_tokens() + tools, state.budget() + tools);
     let foretold = || foretold(state, None).ok().map(|foretold| foretold.after + tools);
     let name = |at: u64| match usize::try_from(at).ok().and_then(|at| shown.get(at)) {
         Some(Shown::Message { id, .. }) => id.to_string(),
@@ -154,22 +155,22 @@ fn seen_stored(stored: &Stored) -> View {
         compacted_away: 0,
         window: window.window,
         reserved_output: window.reserved_output,
-        budget: state.budget(),
+        budget,
         tokens,
         counted: breakdown.total + tools,
         billed: state.is_billed().then_some(tokens),
-        ratio: tokens.ratio_of(state.budget()),
+        ratio: tokens.ratio_of(budget),
         kinds: kinds_of(state, &*stored.counter.counter, tools),
         largest: largest
             .map(|large| Large { message: name(large.id.ordinal), tokens: large.tokens, what: large.what })
             .collect(),
         compaction: Forecast {
-            trigger: limits.trigger,
+            trigger: limits.trigger + tools,
             to_go: limits.trigger - state.tokens(),
-            target: limits.target,
+            target: limits.target + tools,
             due: outlook.forecast.due(),
             acts_now: outlook.forecast.acts_now,
-            upcoming: outlook.forecast.upcoming,
+            upcoming: with_tools::forecast(outlook.forecast, tools).upcoming,
             adjusted: outlook.adjustments,
             after: if state.tokens() > limits.target { foretold() } else { None },
         },
@@ -214,7 +215,7 @@ fn view(
 
 /// Returns every kind at nothing, in the order in which they are shown: tool definitions come second, [`slot`] knows the
 /// others.
-pub(crate) fn no_kinds() -> Vec<Kind> {
+fn no_kinds() -> Vec<Kind> {
     let kind = |name, letter, colour| Kind { name, tokens: Tokens::ZERO, letter, colour: Colour(colour) };
     vec![
         kind("system prompt", 's', 69),
@@ -238,21 +239,26 @@ fn kinds(
     kinds.push(Kind { name: "billed, not in the file", letter: 'b', tokens: unseen, colour: Colour(103) });
     kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
     for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
-        let mut framing = *whole;
-        for part in &entry.message.parts {
-            let tokens = counter.counter.count_part(part);
-            framing -= tokens;
-            kinds[slot(&entry.message, part)].tokens += tokens;
-        }
-        let first = entry.message.parts.first().map_or(3, |part| slot(&entry.message, part));
-        kinds[first].tokens += framing;
+        share_out(*whole, &entry.message, &*counter.counter, &mut kinds);
     }
     kinds.retain(|kind| kind.tokens > Tokens::ZERO);
     kinds
 }
 
+/// Adds what a message costs, `whole`, to the kinds of its parts; what frames it goes to that of the first.
+fn share_out(whole: Tokens, message: &Message, counter: &dyn TokenCounter, kinds: &mut [Kind]) {
+    let mut framing = whole;
+    for part in &message.parts {
+        let tokens = counter.count_part(part);
+        framing -= tokens;
+        kinds[slot(message, part)].tokens += tokens;
+    }
+    let first = message.parts.first().map_or(3, |part| slot(message, part));
+    kinds[first].tokens += framing;
+}
+
 /// Returns the index of the kind that `part` belongs to.
-pub(crate) fn slot(message: &Message, part: &Part) -> usize {
+fn slot(message: &Message, part: &Part) -> usize {
     match (part, message.role) {
         (Part::Text(_), Role::System | Role::Developer) => 0,
         (Part::Text(_), Role::User) => 2,

@@ -178,6 +178,12 @@ fn shown(ran: &Ran) -> String {
     format!("{}\n--\n{}", String::from_utf8_lossy(&ran.stdout), ran.stderr)
 }
 
+/// Returns the numbers in a line.
+fn numbers(line: &str) -> Vec<u64> {
+    let words = line.split(|c: char| !c.is_ascii_digit() && c != ',').map(|word| word.replace(',', ""));
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
 /// Returns the texts of the messages of a request, by role.
 pub(crate) fn said(body: &Value) -> String {
     let messages = body["messages"].as_array().unwrap().iter();
@@ -336,17 +342,38 @@ fn what_a_models_summary_would_leave_is_foretold_as_the_most_it_may() {
         let folder = Folder::new();
         let ran = folder.run(&server.args(&[&flags[..], &[mode]].concat()), script.as_bytes());
         let all = shown(&ran);
-        let numbers = |line: &str| -> Vec<u64> {
-            let words =
-                line.split(|c: char| !c.is_ascii_digit() && c != ',').map(|word| word.replace(',', ""));
-            words.filter_map(|word| word.parse().ok()).collect()
-        };
         let foretold = all.lines().find(|line| line.contains("would save")).unwrap();
         let told = all.lines().find(|line| line.contains("Put this in the place of")).unwrap();
         assert!(foretold.contains(&format!("one summary{by},")), "{all}");
         let (most, after) = (*numbers(foretold).last().unwrap(), numbers(told)[2]);
         assert!(if by.is_empty() { most == after } else { most >= after }, "{all}");
     }
+}
+
+/// The definitions of tools go out with each request: the bar has them, and so has all that is said beside it.
+#[test]
+fn with_tools_every_number_is_of_a_whole_request() {
+    let server = Server::start(|_, _| Answer::Says(LONG_ANSWER));
+    let mut script: String = (0..10).map(|nth| format!("What does step {nth} do?\n")).collect();
+    script.push_str("/context\n");
+    let args = server.args(&["--session", "s", "--tools", "--window", "4000", "--max-output", "600"]);
+    let folder = Folder::new();
+    let ran = folder.run(&args, script.as_bytes());
+    let all = shown(&ran);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("◆ ")).expect(&all);
+    let (told, bar) = (numbers(lines[at]), numbers(lines[at - 1]));
+    // What was asked since then comes on top.
+    assert!(told[1] > bar[0] && told[1] < bar[0] + 30, "{all}");
+    let trigger = numbers(all.lines().find(|line| line.contains("thresholds")).unwrap())[1];
+    assert_eq!(told.last(), Some(&trigger), "{all}");
+    assert!(told[5] >= trigger && !all.contains("without the definitions"), "{all}");
+    // The same from without.
+    let seen = folder.run(&["context", "s", "--json"], b"");
+    let seen: Value = serde_json::from_slice(&seen.stdout).unwrap();
+    assert_eq!(seen["compaction"]["trigger"], trigger);
+    let last = numbers(lines.iter().rfind(|line| line.contains(" of 4,000 tokens (")).unwrap());
+    assert_eq!(seen["tokens"], last[0], "{all}");
 }
 
 #[test]

@@ -420,7 +420,7 @@ impl fmt::Display for Hold {
                 )
             }
             Hold::SmallGain { gain, needed } => {
-                write!(f, "it would free {gain:#} tokens; {needed:#} make it worth it")
+                write!(f, "the soft tier would free {gain:#} tokens; {needed:#} make it worth it")
             }
             Hold::SmallRange { tokens, needed } => {
                 write!(

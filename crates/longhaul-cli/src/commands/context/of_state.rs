@@ -8,7 +8,7 @@ use longhaul::{
     transcript::Tokens,
 };
 
-use super::{Kind, no_kinds, slot};
+use super::{Kind, no_kinds, share_out};
 use crate::paint::Colour;
 
 /// A compaction that was made by rule and thrown away: what it would come to is known then, and nothing has changed.
@@ -55,14 +55,7 @@ pub(crate) fn kinds_of(state: &SessionState, counter: &dyn TokenCounter, tools: 
             summary.tokens += whole;
             continue;
         }
-        let mut framing = whole;
-        for part in &message.parts {
-            let tokens = counter.count_part(part);
-            framing -= tokens;
-            kinds[slot(message, part)].tokens += tokens;
-        }
-        let first = message.parts.first().map_or(3, |part| slot(message, part));
-        kinds[first].tokens += framing;
+        share_out(whole, message, counter, &mut kinds);
     }
     kinds.insert(2, summary);
     let sum = |kinds: &[Kind]| kinds.iter().map(|kind| kind.tokens).sum::<Tokens>();
