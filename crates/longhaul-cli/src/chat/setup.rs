@@ -18,7 +18,7 @@ use super::{conversation::Conversation, screen::Screen, tools::Toolbox, with::Wi
 use crate::{
     archive::utc,
     args::{ChatArgs, SummarizerArgs},
-    clock, counter, settings,
+    clock, counter, found, settings,
     store::{self, Held, Store},
     summarizer,
 };
@@ -89,7 +89,10 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let with = With::of(args, held.as_ref());
     let with = match held {
         Some(_) => with?,
-        None => with.with_context(|| format!("it is not noted of {session} with whom it was held"))?,
+        None => match (with, &args.session) {
+            (Err(error), Some(name)) => return Err(error.context(unnoted(&store, &session, name).await?)),
+            (with, _) => with?,
+        },
     };
     let settings = Settings::load(args, &with)?;
     let config = settings.for_model(&with.model);
@@ -184,6 +187,22 @@ async fn session(args: &ChatArgs, store: &Store) -> Result<SessionId> {
         Ok(session) => Ok(session),
         Err(_) => SessionId::new(name).context("--session"),
     }
+}
+
+/// Says why it is not known with whom a session was held: there may be none of that name, but others that are called nearly so.
+async fn unnoted(store: &Store, session: &SessionId, name: &str) -> Result<String> {
+    /// So many are named.
+    const MOST: usize = 5;
+    if store.state(session).await?.is_some() {
+        return Ok(format!("it is not noted of {session} with whom it was held"));
+    }
+    let all = store.sessions().await?;
+    let near = all.iter().filter(|info| found::is_part(name, info.session.as_str())).take(MOST);
+    let near: Vec<&str> = near.map(|info| info.session.as_str()).collect();
+    Ok(match near.is_empty() {
+        true => format!("no conversation is called {session}, and this would be a new one"),
+        false => format!("no conversation is called {session} (but {})", near.join(", ")),
+    })
 }
 
 fn counter_args(args: &ChatArgs) -> crate::args::CounterArgs {

@@ -53,5 +53,8 @@ pub(super) fn about(error: &anyhow::Error) -> Option<String> {
 }
 
 fn in_words(asked: Duration) -> String {
-    format!("the server asks to wait {} s", asked.as_secs_f64().ceil())
+    match asked.as_secs_f64().ceil() {
+        seconds if asked <= LONGEST => format!("the server asks to wait {seconds} s"),
+        seconds => format!("the server asks to wait {} min", (seconds / 60.0).ceil()),
+    }
 }

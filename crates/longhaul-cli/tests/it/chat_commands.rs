@@ -174,7 +174,11 @@ fn a_conversation_goes_on_with_whom_it_was_held() {
     let ran =
         folder.run(&["chat", "--session", "other", "--model", "m", "--base-url", &with_key], b"hello\n");
     assert!(ran.stderr.contains("`longhaul chat --session other --base-url URL` goes on"), "{}", ran.stderr);
-    for (session, lacking) in [("other", "needs --base-url"), ("none", "not noted of none with whom")] {
+    for (session, lacking) in [
+        ("other", "longhaul: a conversation needs --base-url"),
+        ("none", "no conversation is called none, and this would be a new one: a conversation needs"),
+        ("othe", "no conversation is called othe (but other): a conversation needs"),
+    ] {
         let ran = folder.run(&["chat", "--session", session], b"hello\n");
         assert!(ran.code == 1 && ran.said().contains(lacking), "{}", ran.stderr);
     }
@@ -344,13 +348,8 @@ fn what_is_not_billed_is_not_said_to_be() {
     assert!(!seen.contains("billed"), "{seen}");
     let tools = |text: &str| text.lines().find(|line| line.contains("tool definitions")).unwrap().to_owned();
     assert_eq!(tools(&seen), tools(&picture));
-    assert!(
-        picture.contains(&format!(
-            "without the definitions of tools, {}\n",
-            tools(&seen).split_whitespace().nth(3).unwrap()
-        )),
-        "{picture}"
-    );
+    // They are in all numbers, so that none has to be said to be without them.
+    assert!(!picture.contains("compared"), "{picture}");
 }
 
 #[test]
