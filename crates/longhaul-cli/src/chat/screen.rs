@@ -116,7 +116,7 @@ impl Screen {
 
     /// Shows how full the window is, in the colour of its [`light`].
     pub(crate) fn status(&mut self, used: Tokens, window: Tokens, colour: Colour, about: &str) {
-        let share = used.ratio_of(window).min(1.0);
+        let share = used.ratio_of(window);
         let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
         // As long as leaves room for the numbers of any conversation: a bar that changes its length cannot be read at a glance.
         let cells = match line_width() {
@@ -124,7 +124,7 @@ impl Screen {
             100.. => 10,
             _ => 5,
         };
-        let full = (share * cells as f64).round() as usize;
+        let full = (share.min(1.0) * cells as f64).round() as usize;
         let bar = format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full));
         self.end_answer();
         let line = self.err.paint(colour, &format!("{bar} {numbers}"));
