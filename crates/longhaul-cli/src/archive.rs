@@ -237,12 +237,11 @@ impl Archive {
             UNIX_EPOCH + Duration::from_millis(u64::try_from(info.state.changed_at_ms).unwrap_or_default())
         };
         // The store gives the newest first.
-        for info in all.iter().take_while(|info| least.is_none_or(|least| changed(info) > least)) {
-            if self.held(&info.session)?.is_some_and(|held| held.is_of(&here)) {
-                return Ok(Some(info));
-            }
-        }
-        Ok(None)
+        let newer: Vec<&SessionInfo> =
+            all.iter().take_while(|info| least.is_none_or(|least| changed(info) > least)).collect();
+        let held = self.block_on(Held::of_all(&self.store, newer.iter().map(|info| &info.session)))?;
+        let is_here = |held: Option<Held>| held.is_some_and(|held| held.is_of(&here));
+        Ok(newer.into_iter().zip(held).find_map(|(info, held)| is_here(held).then_some(info)))
     }
 
     /// Returns where a conversation of `chat` was held, and with whom.

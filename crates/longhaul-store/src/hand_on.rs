@@ -112,6 +112,10 @@ macro_rules! hand_on {
         $crate::hand_on! { @ cached(key: &$crate::on::ContentHash)
             -> Option<Vec<u8>>; [$($rest)*] $($to)* }
     };
+    (@ [all_cached $($rest:ident)*] $($to:tt)*) => {
+        $crate::hand_on! { @ all_cached(keys: &[$crate::on::ContentHash])
+            -> Vec<Option<Vec<u8>>>; [$($rest)*] $($to)* }
+    };
     (@ [cache $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ cache(key: &$crate::on::ContentHash, value: &$crate::on::Redacted<Vec<u8>>)
             -> (); [$($rest)*] $($to)* }

@@ -9,7 +9,7 @@ hand_on! {
     impl [<S: SummaryStore + ?Sized>] SummaryStore for Arc<S>;
     as_ref: [
         state transact events entries records snapshot contents find_words sessions sessions_with
-        sessions_beginning_with forks_of set_alias alias cached cache journal extend append head chain record originals
+        sessions_beginning_with forks_of set_alias alias cached all_cached cache journal extend append head chain record originals
         as_journaled strays commit search forget
     ];
 }

@@ -141,6 +141,15 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Returns what was cached under `key`.
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// Returns what was cached under each of `keys`, in their order.
+    async fn all_cached(&self, keys: &[ContentHash]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let mut values = Vec::with_capacity(keys.len());
+        for key in keys {
+            values.push(self.cached(key).await?);
+        }
+        Ok(values)
+    }
+
     /// Caches `value`, the work of a summarizer, under `key`. A cache may lose what it holds.
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError>;
 

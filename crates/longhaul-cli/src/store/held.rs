@@ -68,6 +68,15 @@ impl Held {
         Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
     }
 
+    /// Returns what is noted of each of `sessions`, in their order.
+    pub(crate) async fn of_all(
+        store: &Store,
+        sessions: impl Iterator<Item = &SessionId>,
+    ) -> Result<Vec<Option<Held>>> {
+        let noted = store.all_cached(&sessions.map(key).collect::<Vec<_>>()).await?;
+        Ok(noted.into_iter().map(|json| serde_json::from_slice(&json?).ok()).collect())
+    }
+
     /// Returns whether it belongs to the folder `here`, as a session of an agent's does.
     pub(crate) fn is_of(&self, here: &Path) -> bool {
         crate::found::is_of(&self.folder, here)

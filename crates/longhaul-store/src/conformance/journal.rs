@@ -153,4 +153,8 @@ pub(super) async fn the_cache_gives_back_what_it_was_given(store: &impl SummaryS
         store.cache(&key, &Redacted::assume(value.clone())).await.unwrap();
         assert_eq!(store.cached(&key).await.unwrap(), Some(value));
     }
+    let other = ContentHash::of(b"another");
+    store.cache(&other, &Redacted::assume(b"else".to_vec())).await.unwrap();
+    let all = store.all_cached(&[other, ContentHash::of(b"none"), key, other]).await.unwrap();
+    assert_eq!(all, [Some(b"else".to_vec()), None, Some(Vec::new()), Some(b"else".to_vec())]);
 }

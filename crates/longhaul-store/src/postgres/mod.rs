@@ -222,8 +222,12 @@ impl SummaryStore for PostgresStore {
     }
 
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-        let (server, key) = (self.server.clone(), *key);
-        self.run(async move { read::cached(&server, &key).await }).await
+        Ok(self.all_cached(&[*key]).await?.pop().flatten())
+    }
+
+    async fn all_cached(&self, keys: &[ContentHash]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let (server, keys) = (self.server.clone(), keys.to_vec());
+        self.run(async move { read::all_cached(&server, &keys).await }).await
     }
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {

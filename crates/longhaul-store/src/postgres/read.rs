@@ -212,14 +212,19 @@ pub(super) async fn alias(server: &Server, alias: &SessionId) -> Result<Option<S
     Ok(rows.first().and_then(|row| SessionId::new(row.get(0)).ok()))
 }
 
-/// Returns what is cached.
-pub(super) async fn cached(server: &Server, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-    const QUERY: &str =
-        "SELECT cache.value, keys.key FROM cache JOIN keys ON keys.id = cache.key WHERE cache.address = $1";
-    let rows = server.query("reading the cache", QUERY, &[&key.0.as_slice()]).await?;
+/// Returns what was cached under each of `keys`, in their order.
+pub(super) async fn all_cached(
+    server: &Server,
+    keys: &[ContentHash],
+) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    const QUERY: &str = "SELECT cache.address, cache.value, keys.key
+        FROM cache JOIN keys ON keys.id = cache.key WHERE cache.address = ANY ($1)";
+    let bytes: Vec<&[u8]> = keys.iter().map(|key| key.0.as_slice()).collect();
+    let rows = server.query("reading the cache", QUERY, &[&bytes]).await?;
+    let found: HashMap<&[u8], &Row> = rows.iter().map(|row| (row.get(0), row)).collect();
     // What cannot be opened is as good as not cached.
-    let open = |row: &Row| unpack(&server.sealer.open_alone(row.get(0), row.get(1))?);
-    Ok(rows.first().and_then(open))
+    let open = |row: &&Row| unpack(&server.sealer.open_alone(row.get(1), row.get(2))?);
+    Ok(keys.iter().map(|key| found.get(key.0.as_slice()).and_then(open)).collect())
 }
 
 /// Returns the state that stands in a row.

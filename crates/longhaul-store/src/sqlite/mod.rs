@@ -340,6 +340,14 @@ impl SummaryStore for SqliteStore {
         self.worker.read(move |desk| rows::cached(&desk.connection, &desk.codec, &key)).await
     }
 
+    async fn all_cached(&self, keys: &[ContentHash]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let keys = keys.to_vec();
+        let read = move |desk: &mut Desk| {
+            keys.iter().map(|key| rows::cached(&desk.connection, &desk.codec, key)).collect()
+        };
+        self.worker.read(read).await
+    }
+
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
         // Here, and not by the worker, which would need a copy: the facts of a long conversation are megabytes.
         let (key, packed) = (*key, compress(value));

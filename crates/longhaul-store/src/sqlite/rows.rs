@@ -433,8 +433,8 @@ pub(super) fn cached(
     key: &ContentHash,
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let found: Option<Vec<u8>> = connection
-        .query_row("SELECT value FROM cache WHERE key = ?1", [key.0], |row| row.get(0))
-        .optional()
+        .prepare_cached("SELECT value FROM cache WHERE key = ?1")
+        .and_then(|mut read| read.query_row([key.0], |row| row.get(0)).optional())
         .map_err(|error| StoreError::backend("reading the cache", error))?;
     // What cannot be unpacked is as good as not cached.
     Ok(found.and_then(|value| codec.decode_cached(value)))
