@@ -73,6 +73,20 @@ impl<'e> Calls<'e> {
         Calls(calls)
     }
 
+    /// Returns those of `part`, a part of the entries that these are the calls of, as [`of`](Self::of) reads them: what was answered
+    /// behind it is not answered yet.
+    pub fn within(&self, part: &[Entry]) -> Calls<'e> {
+        let Some((first, last)) = part.first().zip(part.last()) else { return Calls(Vec::new()) };
+        let (first, last) = (first.id.ordinal, last.id.ordinal);
+        let from = self.0.partition_point(|call| call.message < first);
+        let to = self.0.partition_point(|call| call.message <= last);
+        let mut calls = self.0[from..to].to_vec();
+        for call in &mut calls {
+            call.result = call.result.filter(|(answered, _)| *answered <= last);
+        }
+        Calls(calls)
+    }
+
     /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.0.len()

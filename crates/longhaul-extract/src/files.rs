@@ -1,5 +1,6 @@
 //! What became of the files: every touch, folded to the final state, and what each edit changed.
 
+use hashbrown::HashMap;
 use longhaul_transcript::{Entry, FileNote, FileState};
 
 use crate::{Act, each_act};
@@ -55,6 +56,8 @@ pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
 #[derive(Clone, Debug, Default)]
 pub struct Touches {
     touches: Vec<(u64, Touch)>,
+    /// The places of those that read a file since something else happened: of these only the last counts.
+    reads: HashMap<Box<str>, usize>,
     edits: Vec<(String, FileEdit)>,
 }
 
@@ -73,6 +76,17 @@ impl Touches {
         let is_seen = !edits.is_empty();
         self.edits.extend(edits);
         for touch in found {
+            if let Touch::Read(path) = &touch {
+                match self.reads.get(path.as_str()) {
+                    Some(at) => {
+                        self.touches[*at].0 = act.message;
+                        continue;
+                    }
+                    None => drop(self.reads.insert(path.as_str().into(), self.touches.len())),
+                }
+            } else {
+                self.reads.clear();
+            }
             let unseen = touch.written().filter(|_| !is_seen).map(|path| Touch::Unseen(path.to_owned()));
             self.touches.push((act.message, touch));
             self.touches.extend(unseen.map(|unseen| (act.message, unseen)));

@@ -8,7 +8,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use async_trait::async_trait;
 use longhaul_extract::{
-    DefaultRanker, Domain, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers,
+    Calls, DefaultRanker, Domain, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Entry, SummaryMode, Tokens};
@@ -24,6 +24,7 @@ mod clip;
 mod coverage;
 mod deeds;
 mod earlier;
+mod few;
 mod fixed;
 mod forms;
 mod frames;
@@ -52,10 +53,11 @@ mod values;
 
 pub use account::{MOST_COMMANDS, task};
 
-use acts::{Acts, Front};
+use acts::{Acts, Front, Part};
 use choose::{Choice, Looks, Places};
 use coverage::Coverage;
 use earlier::Earlier;
+use few::{Few, FewOf};
 use forms::Forms;
 use goal::Goal;
 use idle::{Idle, Spent};
@@ -159,6 +161,8 @@ pub struct Reading<'a> {
     spent: Spent,
     looks: Looks,
     entries: &'a [Entry],
+    few: Few<'a>,
+    calls: Calls<'a>,
     front: RefCell<Option<Front>>,
 }
 
@@ -195,21 +199,27 @@ impl<'a> Reading<'a> {
             spent: Spent::new(pool, index.domain()),
             looks: Looks::default(),
             entries: &[],
+            few: Few::default(),
+            calls: Calls::of(&[]),
             front: RefCell::default(),
         }
     }
 
-    /// Reads the calls of a conversation once, where summaries of different parts of it begin with the same message.
+    /// Reads a conversation once, where summaries of different parts of it begin with the same message.
     pub fn of(self, entries: &'a [Entry]) -> Reading<'a> {
-        Reading { entries, ..self }
+        let few = Few::among(entries, self.index.speakers());
+        Reading { entries, few, calls: Calls::of(entries), ..self }
     }
 
     /// Reads what the calls of the request's entries did.
-    fn acts(&self, request: &SummaryRequest<'_>) -> Acts {
+    fn acts(&self, request: &SummaryRequest<'_>, place: Option<usize>, few: FewOf<'_>) -> Acts {
         let (entries, tail) = (request.entries, request.tail_beside_entries());
-        match self.place_of(entries) {
-            Some(place) => Acts::read_on(entries, tail, place, &mut self.front.borrow_mut()),
-            None => Acts::read(entries, tail),
+        let part = |calls| Part { entries, telling: few.telling, tail, calls };
+        match place {
+            Some(place) => {
+                Acts::read_on(&part(self.calls.within(entries)), place, &mut self.front.borrow_mut())
+            }
+            None => Acts::of_part(&part(Calls::of(entries))),
         }
     }
 
@@ -230,18 +240,25 @@ impl<'a> Reading<'a> {
         let goal = Goal::new(request.goal);
         let mut coverage = Coverage::new(request.index, &self.subjects, &goal);
         request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-        let acts = self.acts(request);
+        let place = self.place_of(request.entries);
+        let own = if place.is_some() {
+            Few::default()
+        } else {
+            Few::among(request.entries, request.index.speakers())
+        };
+        let few = if place.is_some() { &self.few } else { &own }.of(request.entries);
+        let acts = self.acts(request, place, few);
         let runs = runs::runs(&acts.runs);
-        let summary = account::account(request, &runs, &acts, &self.subjects);
-        let undone = Undone::read(request, &acts);
+        let summary = account::account(request, &runs, &acts, few, &self.subjects);
+        let undone = Undone::read(request, &acts, few);
         let trail = Trail::new(&summary.files);
-        let earlier = Earlier::find(request);
+        let earlier = Earlier::find(few, request.index.speakers());
         let known = (&undone, &trail, earlier.as_ref());
-        let fixed = fixed::sections(request, &summary, &acts, known, self.options);
+        let fixed = fixed::sections(request, &summary, &acts, few, known, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
         let told = (&self.lists, &self.passing, &self.spent);
-        let idle = Idle::new(request, told, &runs, &acts, &undone);
+        let idle = Idle::new(request, told, &runs, &acts, &undone, few);
         let places = Places {
             idle: &idle,
             lists: &self.lists,
@@ -261,7 +278,7 @@ impl<'a> Reading<'a> {
             pool,
             trail: &trail,
             domain: request.index.domain(),
-            said_by_person: account::said_by_person(request),
+            said_by_person: account::said_by_person(request, few),
         };
         let least = page.text(&[]);
         coverage.read(&least);

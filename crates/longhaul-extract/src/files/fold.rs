@@ -26,7 +26,8 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
     for (message, touch) in &touches {
         let message = *message;
         if let Touch::Read(path) = touch {
-            read.insert(names.of(path), message);
+            let last = read.entry(names.of(path)).or_default();
+            *last = message.max(*last);
             continue;
         }
         take_reads(&mut files, &mut read);

@@ -3,25 +3,27 @@
 use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{
-    CallView, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
+    CallView, Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
 };
 use longhaul_transcript::{
-    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
+    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, ToolUse,
 };
 
 use super::{
     acts::Acts,
     clip::GAP,
+    few::{FewOf, sent},
     marked,
     runs::{Purpose, Run},
 };
 use crate::SummaryRequest;
 
 /// Returns what the request's entries say, as data.
-pub(crate) fn account(
+pub(super) fn account(
     request: &SummaryRequest<'_>,
     runs: &[Run],
     acts: &Acts,
+    few: FewOf<'_>,
     subjects: &Subjects,
 ) -> Summary {
     let (entries, speakers) = (request.entries, request.index.speakers());
@@ -30,14 +32,14 @@ pub(crate) fn account(
     let mut summary = Summary {
         narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
         participants: if is_talk { participants(entries) } else { Vec::new() },
-        decisions: last_decisions(entries, speakers),
+        decisions: last_decisions(&few, speakers),
         domain_entities: entities(subjects),
         files: notes(&acts.files),
         commands: commands(runs),
         errors: errors(runs),
         tools_used: acts.tools.clone(),
-        constraints: demanded(entries, speakers, is_talk),
-        goal: first_task(entries, speakers).map(|(_, text)| both_ends(text, GOAL_CHARS)).unwrap_or_default(),
+        constraints: demanded(few.users, speakers, is_talk),
+        goal: first_task(few.persons).map(|(_, text)| both_ends(text, GOAL_CHARS)).unwrap_or_default(),
         current_focus: last_words(entries, speakers)
             .map(|(_, text)| clipped(text, FOCUS_CHARS))
             .unwrap_or_default(),
@@ -96,28 +98,21 @@ fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
 
 /// Returns what the user set out for: the first message that says more than a greeting or "go on".
 pub fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
-    first_task(entries, Speakers::builtin())
-}
-
-/// Returns [`task`], with who speaks told by `speakers`.
-pub(crate) fn first_task<'e>(entries: &'e [Entry], speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
-    let said = || {
-        let from_user = entries.iter().filter(|entry| is_users(&entry.message, speakers));
-        from_user.filter_map(|entry| Some((entry, own_text(&entry.message, speakers)?)))
-    };
+    let speakers = Speakers::builtin();
+    let said = || entries.iter().filter_map(|entry| Some((entry, sent(entry, speakers)?)));
     said().find(|(_, text)| is_substantial(text)).or_else(|| said().next())
 }
 
-/// Whether the user said this. A summary stands in the user's name, but nobody asked for what it says.
-pub(crate) fn is_users(message: &Message, speakers: &Speakers) -> bool {
-    message.is_user_text() && message.origin != Origin::Longhaul && speakers.sent(message).is_some()
+/// Returns [`task`] out of what `persons` sent.
+pub(super) fn first_task<'e>(persons: &[(&'e Entry, &'e str)]) -> Option<(&'e Entry, &'e str)> {
+    persons.iter().find(|(_, text)| is_substantial(text)).or_else(|| persons.first()).copied()
 }
 
 /// Returns the messages in which a person says something, however short, oldest first.
-pub(super) fn said_by_person(request: &SummaryRequest<'_>) -> Vec<u64> {
-    let all = request.entries.iter().chain(request.tail_beside_entries());
-    let said = all.filter(|entry| is_users(&entry.message, request.index.speakers()));
-    said.map(|entry| entry.id.ordinal).collect()
+pub(super) fn said_by_person(request: &SummaryRequest<'_>, few: FewOf<'_>) -> Vec<u64> {
+    let is_persons = |entry: &&Entry| sent(entry, request.index.speakers()).is_some();
+    let behind = request.tail_beside_entries().iter().filter(is_persons);
+    few.persons.iter().map(|(entry, _)| *entry).chain(behind).map(|entry| entry.id.ordinal).collect()
 }
 
 /// Whether a message says what is wanted: two words or more beside those of greeting and agreeing, or ten letters of a
@@ -179,12 +174,16 @@ fn participants(entries: &[Entry]) -> Vec<String> {
 }
 
 /// Returns the last decisions, oldest first: what lies before them is not read.
-fn last_decisions(entries: &[Entry], speakers: &Speakers) -> Vec<String> {
+fn last_decisions(few: &FewOf<'_>, speakers: &Speakers) -> Vec<String> {
     let of = |entry| decisions(std::slice::from_ref(entry), speakers).into_iter().rev();
-    let newest = entries.iter().rev().flat_map(of);
-    let mut last: Vec<String> = newest.take(MOST_DECISIONS).map(|decision| decision.text).collect();
-    last.reverse();
-    last
+    let newest = |entries: &[Entry]| -> Vec<Decision> {
+        let mut newest: Vec<_> = entries.iter().rev().flat_map(of).take(MOST_DECISIONS).collect();
+        newest.reverse();
+        newest
+    };
+    let mut all = [newest(few.users), newest(few.telling)].concat();
+    all.sort_by_key(|decision| decision.message);
+    latest(all, MOST_DECISIONS).into_iter().map(|decision| decision.text).collect()
 }
 
 fn entities(subjects: &Subjects) -> Vec<String> {

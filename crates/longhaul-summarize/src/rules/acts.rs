@@ -38,6 +38,17 @@ pub(crate) struct Acts {
     pub(super) deeds: Vec<Deed>,
 }
 
+/// A part of a conversation that is summarized.
+#[derive(Debug)]
+pub(super) struct Part<'e> {
+    pub(super) entries: &'e [Entry],
+    /// Those in which the model may keep a list.
+    pub(super) telling: &'e [Entry],
+    /// What stays behind it.
+    pub(super) tail: &'e [Entry],
+    pub(super) calls: Calls<'e>,
+}
+
 /// What calls did, as far as they were read.
 #[derive(Clone, Debug, Default)]
 struct Walk {
@@ -92,21 +103,23 @@ impl Walk {
 
 impl Acts {
     /// Reads what the calls of `entries` did; what those of the `tail` behind them did after all is no refusal any more.
+    #[cfg(test)]
     pub(crate) fn read(entries: &[Entry], tail: &[Entry]) -> Acts {
-        let (calls, mut walk) = (Calls::of(entries), Walk::default());
-        calls.each(0..calls.len(), |act| walk.take(act));
-        Acts::of(walk, entries, tail)
+        let part = Part { entries, telling: entries, tail, calls: Calls::of(entries) };
+        Acts::of_part(&part)
     }
 
-    /// Does the same for `entries` that begin at `place` in a conversation, of which the `front` may be read already.
-    pub(crate) fn read_on(
-        entries: &[Entry],
-        tail: &[Entry],
-        place: usize,
-        front: &mut Option<Front>,
-    ) -> Acts {
-        let calls = Calls::of(entries);
-        let known = front.take().filter(|front| front.leads(place, &calls)).unwrap_or_else(|| {
+    /// Reads what the calls of a part of a conversation did.
+    pub(super) fn of_part(part: &Part<'_>) -> Acts {
+        let mut walk = Walk::default();
+        part.calls.each(0..part.calls.len(), |act| walk.take(act));
+        Acts::of(walk, part)
+    }
+
+    /// Does the same for a part that begins at `place` in a conversation, of which the `front` may be read already.
+    pub(super) fn read_on(part: &Part<'_>, place: usize, front: &mut Option<Front>) -> Acts {
+        let calls = &part.calls;
+        let known = front.take().filter(|front| front.leads(place, calls)).unwrap_or_else(|| {
             let n_calls = calls.len() - calls.len() / LAST_PART;
             let mut walk = Walk::default();
             calls.each(0..n_calls, |act| walk.take(act));
@@ -115,12 +128,12 @@ impl Acts {
         let mut walk = known.walk.clone();
         calls.each(known.n_calls..calls.len(), |act| walk.take(act));
         *front = Some(known);
-        Acts::of(walk, entries, tail)
+        Acts::of(walk, part)
     }
 
-    fn of(walk: Walk, entries: &[Entry], tail: &[Entry]) -> Acts {
+    fn of(walk: Walk, part: &Part<'_>) -> Acts {
         let Walk { calls, visits, files, runs, landings, todos, tools, mut refused, deeds, reworked } = walk;
-        each_act(tail, |act| refused.mend(act));
+        each_act(part.tail, |act| refused.mend(act));
         let landings = landings.done();
         // An edit that was refused before the last commit was made otherwise, or given up.
         let committed =
@@ -130,10 +143,10 @@ impl Acts {
             files: files.histories(),
             runs: runs.done(),
             landings,
-            plan: todos.items(entries),
+            plan: todos.items(part.telling),
             tools: tools.used(),
             calls,
-            anew: Anew::read(entries, &visits),
+            anew: Anew::read(part.entries, &visits),
             deeds,
             reworked,
             refusals: refused.open.into_iter().filter(is_open).map(|refusal| refusal.told).collect(),
@@ -293,9 +306,16 @@ tool#s{nth}: fn part() {{}}
         });
         for first in (0..=all.len()).step_by(5) {
             for next in 0..=all.len() {
+                let calls = Calls::of(all);
+                let part = |end: usize| Part {
+                    entries: &all[..end],
+                    telling: &all[..end],
+                    tail: &all[end..],
+                    calls: calls.within(&all[..end]),
+                };
                 let mut front = None;
-                Acts::read_on(&all[..first], &all[first..], 0, &mut front);
-                let on = Acts::read_on(&all[..next], &all[next..], 0, &mut front);
+                Acts::read_on(&part(first), 0, &mut front);
+                let on = Acts::read_on(&part(next), 0, &mut front);
                 assert_eq!(told(on), told(Acts::read(&all[..next], &all[next..])), "{first}, {next}");
             }
         }

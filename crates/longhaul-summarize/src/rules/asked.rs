@@ -10,32 +10,27 @@ use longhaul_extract::{
 use longhaul_transcript::{Entry, MessageId, Role, Tokens, one_line};
 
 use super::{
-    account::{asks_something, first_task, is_users, own_text},
+    account::{asks_something, first_task, own_text},
     clip::GAP,
+    few::sent,
     fixed::{Fixed, is_header_or_handle, is_kept},
 };
 use crate::notes::sentences;
 
-impl Fixed<'_> {
+impl<'a> Fixed<'a> {
     /// The newest request, and what was asked before it. Where an earlier summary is told on, it tells what was asked first.
     pub(super) fn requests(&mut self, is_continued: bool) {
         let speakers = self.request.index.speakers();
-        let first = first_task(self.request.entries, speakers).filter(|_| !is_continued);
-        let asks = |entry: &&Entry| {
-            is_users(&entry.message, speakers)
-                && own_text(&entry.message, speakers).is_some_and(asks_something)
-        };
-        let mut asked: Vec<&Entry> = self.request.entries.iter().filter(asks).collect();
+        let first = first_task(self.few.persons).filter(|_| !is_continued);
+        let asks = |(entry, text): (&'a Entry, &str)| asks_something(text).then_some(entry);
+        let mut asked: Vec<&Entry> = self.few.persons.iter().copied().filter_map(asks).collect();
         if asked.is_empty() {
             asked.extend(first.map(|(entry, _)| entry));
         }
         let both = (self.options.task_share + self.options.asked_share) * self.request.limit.0 as f64;
         let mut room = Tokens(both as u64);
-        let newest = asked
-            .iter()
-            .chain(&self.request.kept.iter().filter(asks).collect::<Vec<_>>())
-            .max_by_key(|entry| entry.id)
-            .copied();
+        let newest =
+            asked.iter().copied().chain(self.persons_kept().filter_map(asks)).max_by_key(|entry| entry.id);
         let Some(newest) = newest else { return };
         let is_below =
             self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest))
@@ -73,13 +68,8 @@ impl Fixed<'_> {
     fn carried_task(&self) -> Option<&str> {
         let task = self.request.previous?.summary.goal.trim();
         let begins: String = task.chars().take(KNOWN_BY).collect();
-        let speakers = self.request.index.speakers();
-        let mut said = self.request.entries.iter().chain(self.request.kept);
-        let is_at_hand = |entry: &Entry| {
-            is_users(&entry.message, speakers)
-                && own_text(&entry.message, speakers).is_some_and(|text| text.contains(&begins))
-        };
-        (!task.is_empty() && !said.any(is_at_hand)).then_some(task)
+        let mut said = self.few.persons.iter().copied().chain(self.persons_kept());
+        (!task.is_empty() && !said.any(|(_, text)| text.contains(&begins))).then_some(task)
     }
 
     /// Returns what was asked before: the first request as far as half of the room goes, of the others what much work was done for
@@ -155,11 +145,12 @@ impl Fixed<'_> {
 
     /// Returns how many calls were made for what is asked, until somebody asked again.
     fn work_for(&self, asked: &Entry) -> usize {
-        let entries = self.request.entries;
-        let after = &entries[entries.partition_point(|entry| entry.id <= asked.id)..];
-        let speakers = self.request.index.speakers();
-        let turn = after.iter().take_while(|entry| !is_users(&entry.message, speakers));
-        turn.map(|entry| entry.message.calls().count()).sum()
+        let persons = self.few.persons;
+        let next = persons.get(persons.partition_point(|(entry, _)| entry.id <= asked.id));
+        let next = next.map_or(u64::MAX, |(entry, _)| entry.id.ordinal);
+        let calls = &self.acts.calls;
+        let made_before = |ordinal: u64| calls.partition_point(|call| *call < ordinal);
+        made_before(next) - made_before(asked.id.ordinal)
     }
 
     /// Returns the first sentences of what was asked and is answered, whole, as far as they say what it is about; what else stands in it
@@ -219,7 +210,7 @@ impl Fixed<'_> {
         let entries = self.request.entries;
         let after = &entries[entries.partition_point(|entry| entry.id <= asked.id)..];
         let speakers = self.request.index.speakers();
-        let turn = after.iter().take_while(|entry| !is_users(&entry.message, speakers));
+        let turn = after.iter().take_while(|entry| sent(entry, speakers).is_none());
         let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
         let mut outcome = None;
         for entry in turn {

@@ -3,10 +3,13 @@
 use std::ops::Range;
 
 use longhaul_extract::speaker::Speakers;
-use longhaul_transcript::{Entry, Role, Tokens, has_summary_header, parse_summary};
+use longhaul_transcript::{Entry, Tokens, has_summary_header, parse_summary};
 
-use super::fixed::{Fixed, is_frame};
-use crate::{SummaryRequest, notes::sentences};
+use super::{
+    few::FewOf,
+    fixed::{Fixed, is_frame},
+};
+use crate::notes::sentences;
 
 /// The newest earlier summary among the entries.
 #[derive(Debug)]
@@ -18,9 +21,9 @@ pub(super) struct Earlier<'e> {
 }
 
 impl<'e> Earlier<'e> {
-    pub(super) fn find(request: &SummaryRequest<'e>) -> Option<Earlier<'e>> {
-        let speakers = request.index.speakers();
-        let (entry, text) = request.entries.iter().rev().find_map(|entry| summary_in(entry, speakers))?;
+    pub(super) fn find(few: FewOf<'e>, speakers: &Speakers) -> Option<Earlier<'e>> {
+        let brings = |entry: &'e Entry| Some((entry, speakers.summary(&entry.message)?));
+        let (entry, text) = few.users.iter().rev().find_map(brings)?;
         let is_ours = parse_summary(text).is_some();
         let mut lines = lines(text);
         if !is_ours {
@@ -120,12 +123,6 @@ impl Fixed<'_> {
 }
 
 /// Returns the text of an earlier summary, where the entry holds one.
-fn summary_in<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
-    let is_users = entry.message.role == Role::User;
-    let text = is_users.then(|| speakers.summary(&entry.message)).flatten()?;
-    Some((entry, text))
-}
-
 /// A line of an earlier summary.
 #[derive(Clone, Debug)]
 struct Line {

@@ -8,10 +8,11 @@ use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, is_lookup_li
 
 use super::{
     RulesOptions,
-    account::{asks_something, is_users, last_line, own_text},
+    account::{asks_something, last_line, own_text},
     acts::Acts,
     clip,
     earlier::Earlier,
+    few::{FewOf, sent},
     marked,
     trail::Trail,
     undone::Undone,
@@ -38,6 +39,8 @@ impl Section {
 #[derive(Debug)]
 pub(super) struct Fixed<'a> {
     pub(super) request: &'a SummaryRequest<'a>,
+    pub(super) few: FewOf<'a>,
+    pub(super) acts: &'a Acts,
     pub(super) undone: &'a Undone,
     pub(super) trail: &'a Trail<'a>,
     /// The keys of what the model said.
@@ -61,6 +64,7 @@ pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
     acts: &Acts,
+    few: FewOf<'_>,
     (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
     options: &RulesOptions,
 ) -> Sections {
@@ -68,6 +72,8 @@ pub(crate) fn sections(
     let models = request.index.statements().all().iter().filter(|one| is_models(one.kind));
     let mut fixed = Fixed {
         request,
+        few,
+        acts,
         undone,
         trail,
         said_by_the_model: models.map(Statement::key).collect(),
@@ -111,7 +117,7 @@ pub(super) fn is_header_or_handle(line: &str) -> bool {
     line.starts_with("[Context Summary - ") || is_lookup_line(line) || parse_handle_line(line).is_some()
 }
 
-impl Fixed<'_> {
+impl<'a> Fixed<'a> {
     pub(super) fn add(&mut self, heading: String, body: String) {
         self.said.push_str(&body);
         self.said.push('\n');
@@ -169,21 +175,24 @@ impl Fixed<'_> {
 
     /// Returns the last message in which a person says something.
     fn last_said(&self) -> u64 {
-        let speakers = self.request.index.speakers();
-        let all = self.request.entries.iter().chain(self.request.kept);
-        let said = all.filter(|entry| is_users(&entry.message, speakers));
-        said.map(|entry| entry.id.ordinal).max().unwrap_or_default()
+        self.persons_kept()
+            .chain(self.few.persons.last().copied())
+            .map(|(entry, _)| entry.id.ordinal)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Returns the last message in which a person asks for something.
     pub(super) fn asked_last(&self) -> Option<u64> {
+        let asks = |(_, text): &(&Entry, &str)| asks_something(text);
+        let last = self.few.persons.iter().rev().copied().find(asks);
+        self.persons_kept().filter(asks).chain(last).map(|(entry, _)| entry.id.ordinal).max()
+    }
+
+    /// Returns the kept messages in which a person says something, each with what they sent.
+    pub(super) fn persons_kept(&self) -> impl Iterator<Item = (&'a Entry, &'a str)> + use<'a> {
         let speakers = self.request.index.speakers();
-        let all = self.request.entries.iter().chain(self.request.kept);
-        let asks = |entry: &&Entry| {
-            is_users(&entry.message, speakers)
-                && own_text(&entry.message, speakers).is_some_and(asks_something)
-        };
-        all.filter(asks).map(|entry| entry.id.ordinal).max()
+        self.request.kept.iter().filter_map(|entry| Some((entry, sent(entry, speakers)?)))
     }
 
     /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.

@@ -9,6 +9,7 @@ use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 use super::{
     acts::Acts,
     anew::Anew,
+    few::FewOf,
     fixed::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
@@ -87,6 +88,7 @@ impl<'a> Idle<'a> {
         runs: &[Run],
         acts: &'a Acts,
         undone: &'a Undone,
+        few: FewOf<'a>,
     ) -> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
         let trail = acts.files.iter().flat_map(|file| &file.trail);
@@ -102,12 +104,7 @@ impl<'a> Idle<'a> {
             told: told_otherwise(request, acts),
             spent,
             passing: passing.of_unchanged(pool, acts),
-            headers: request
-                .entries
-                .iter()
-                .flat_map(|entry| entry.message.texts())
-                .filter_map(header)
-                .collect(),
+            headers: few.headed.iter().flat_map(|entry| entry.message.texts()).filter_map(header).collect(),
             is_talk: request.index.domain() == Domain::Talk,
             has_plan: !acts.plan.is_empty(),
         }

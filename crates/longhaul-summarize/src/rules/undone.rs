@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use longhaul_transcript::Entry;
 
 use super::{
-    account::{asks_something, is_users, own_text},
+    account::asks_something,
     acts::Acts,
+    few::{FewOf, sent},
 };
 use crate::SummaryRequest;
 
@@ -21,7 +22,7 @@ pub(crate) struct Undone {
 
 impl Undone {
     /// Reads what persons take back of what calls changed.
-    pub(crate) fn read(request: &SummaryRequest<'_>, acts: &Acts) -> Undone {
+    pub(super) fn read(request: &SummaryRequest<'_>, acts: &Acts, few: FewOf<'_>) -> Undone {
         let speakers = request.index.speakers();
         let edits = acts.files.iter().flat_map(|file| &file.trail).map(|edit| edit.message);
         let mut edits: Vec<u64> = edits.collect();
@@ -32,11 +33,10 @@ impl Undone {
         };
         let mut undone = Undone::default();
         let mut asked: Option<&Entry> = None;
-        let tail = request.tail_beside_entries();
-        for entry in request.entries.iter().chain(tail).filter(|entry| is_users(&entry.message, speakers)) {
-            let Some(text) = own_text(&entry.message, speakers).filter(|text| asks_something(text)) else {
-                continue;
-            };
+        let tail = request.tail_beside_entries().iter();
+        let behind = tail.filter_map(|entry| Some((entry, sent(entry, speakers)?)));
+        let said = few.persons.iter().copied().chain(behind);
+        for (entry, text) in said.filter(|(_, text)| asks_something(text)) {
             let step = asked.map(|asked| (asked.id.ordinal, entry.id.ordinal));
             if let Some((from, to)) = step.filter(|(from, to)| takes_back(text) && changes(*from, *to)) {
                 undone.steps.insert(from, to);

@@ -1,0 +1,78 @@
+//! The few messages that many rules ask for. Most of a long conversation are calls and what they were answered: whoever looks for
+//! what persons say, or the model decided, need not read them all once more.
+
+use longhaul_extract::{decides, speaker::Speakers};
+use longhaul_transcript::{Entry, Origin, Role, has_summary_header};
+
+/// The messages of a conversation that many rules ask for, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Few<'e> {
+    /// Those in which a person says something, each with what they sent.
+    persons: Vec<(&'e Entry, &'e str)>,
+    /// Those in the role of the user, whoever speaks in them.
+    users: Vec<Entry>,
+    /// Those in which the model may decide something or keep a list.
+    telling: Vec<Entry>,
+    /// Those with a text that has the header of a summary.
+    headed: Vec<&'e Entry>,
+}
+
+/// Those of a part of the conversation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FewOf<'f> {
+    pub(super) persons: &'f [(&'f Entry, &'f str)],
+    pub(super) users: &'f [Entry],
+    pub(super) telling: &'f [Entry],
+    pub(super) headed: &'f [&'f Entry],
+}
+
+impl<'e> Few<'e> {
+    /// Finds them among `entries`.
+    pub(super) fn among(entries: &'e [Entry], speakers: &Speakers) -> Few<'e> {
+        let mut few = Few::default();
+        for entry in entries {
+            let message = &*entry.message;
+            if message.texts().any(has_summary_header) {
+                few.headed.push(entry);
+            }
+            match message.role {
+                Role::User => {
+                    few.users.push(entry.clone());
+                    few.persons.extend(sent(entry, speakers).map(|text| (entry, text)));
+                }
+                // A list has several lines.
+                Role::Assistant if message.texts().any(|text| text.contains('\n') || decides(text)) => {
+                    few.telling.push(entry.clone());
+                }
+                _ => {}
+            }
+        }
+        few
+    }
+
+    /// Returns those of `part`, which is a part of these entries.
+    pub(super) fn of(&self, part: &[Entry]) -> FewOf<'_> {
+        let ends = part.first().zip(part.last()).map(|(first, last)| (first.id.ordinal, last.id.ordinal));
+        FewOf {
+            persons: between(&self.persons, ends, |(entry, _)| entry),
+            users: between(&self.users, ends, |entry| entry),
+            telling: between(&self.telling, ends, |entry| entry),
+            headed: between(&self.headed, ends, |entry| entry),
+        }
+    }
+}
+
+/// Returns what a person sends in `entry`. A summary stands in the user's name, but nobody asked for what it says.
+pub(super) fn sent<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<&'e str> {
+    let message = &*entry.message;
+    let may = message.is_user_text() && message.origin != Origin::Longhaul;
+    if may { speakers.sent(message) } else { None }
+}
+
+/// Returns those of `all` that stand between the messages with these ordinals.
+fn between<T>(all: &[T], ends: Option<(u64, u64)>, entry: impl Fn(&T) -> &Entry) -> &[T] {
+    let Some((first, last)) = ends else { return &[] };
+    let from = all.partition_point(|one| entry(one).id.ordinal < first);
+    let to = all.partition_point(|one| entry(one).id.ordinal <= last);
+    &all[from..to]
+}
