@@ -1,23 +1,27 @@
 //! Whether each line of a summary stands in its source: read apart from the code that writes summaries, so that it can catch
 //! its mistakes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_transcript::{Entry, Message, Part};
+use longhaul_transcript::{Entry, Message, Part, Role};
 use serde_json::Value;
+
+mod calls;
 
 /// Returns the lines of `summary` that `entries` do not hold.
 ///
 /// A line that quotes must stand in the message whose handle (`m12`) it follows, white space and the line numbers of file
 /// views apart; an item may follow the line that leads to it. A line that the summary makes itself (how a command went, what became of a file) must consist of pieces that
-/// stand anywhere in the source and of a few words of its own; only headings that tell of states have such lines.
+/// stand anywhere in the source and of a few words of its own; only headings that tell of states have such lines. What a call
+/// changed must be the arguments of one in the message named, in their order.
 pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
     let sources = Sources::new(entries);
     let mut found = Vec::new();
-    let (mut message, mut is_made) = (None, false);
+    let (mut message, mut is_made, mut is_deed) = (None, false, false);
     for line in summary.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
             (message, is_made) = (handle_in(heading), MADE.iter().any(|word| heading.starts_with(word)));
+            is_deed = heading.starts_with("Calls that changed something");
             continue;
         }
         if line.trim().trim_matches('`').is_empty() {
@@ -32,9 +36,11 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
             None => bullet,
         };
         let holds = sources.hold(said, message)
+            || (is_deed && message.is_some_and(|at| sources.calls(at).any(|call| calls::tells(said, call))))
+            || sources.hold_count(said)
             || said.split(' ').all(is_own)
             || (is_label(said) && sources.hold_pieces(said))
-            || (is_made && sources.hold_pieces(line));
+            || (is_made && sources.hold_pieces(&plain(line)));
         if !holds {
             found.push(line.to_owned());
         }
@@ -96,9 +102,16 @@ const OWN: [&str; 47] = [
     "answered",
 ];
 
+/// Returns a line of a summary's own making without what it says in a fixed form.
+fn plain(line: &str) -> String {
+    let line = line.strip_suffix("by commands as well").unwrap_or(line);
+    line.replacen(": refused, the user said: ", ": ", 1)
+}
+
 /// What a summary notes behind what it quotes.
-const NOTES: [&str; 6] = [
+const NOTES: [&str; 7] = [
     "taken back in m",
+    "what was done was taken back in m",
     "passed in m",
     "answered in m",
     "interrupted by the user in m",
@@ -107,8 +120,9 @@ const NOTES: [&str; 6] = [
 ];
 
 /// What the messages say.
-struct Sources {
+struct Sources<'e> {
     by_message: HashMap<u64, Said>,
+    messages: BTreeMap<u64, &'e Message>,
     all: Said,
 }
 
@@ -132,9 +146,10 @@ impl Said {
     }
 }
 
-impl Sources {
-    fn new(entries: &[Entry]) -> Sources {
-        let mut sources = Sources { by_message: HashMap::new(), all: Said::default() };
+impl<'e> Sources<'e> {
+    fn new(entries: &'e [Entry]) -> Sources<'e> {
+        let messages = entries.iter().map(|entry| (entry.id.ordinal, &*entry.message)).collect();
+        let mut sources = Sources { by_message: HashMap::new(), messages, all: Said::default() };
         for entry in entries {
             let said = sources.by_message.entry(entry.id.ordinal).or_default();
             for text in texts(&entry.message) {
@@ -160,8 +175,17 @@ impl Sources {
         if plain.iter().any(|text| stands(text, source)) {
             return true;
         }
-        // Items stand behind what leads to them, which begins a line or ends with a colon.
-        if let Some((lead, items)) = said.split_once(": ") {
+        // Who talks is told by the last name that the message begins with.
+        let text = message.and_then(|at| self.messages.get(&at)?.texts().next());
+        let name = text.and_then(|text| text.split([':', '(']).next()?.split_whitespace().next_back());
+        if let Some(words) = name.and_then(|name| said.strip_prefix(name)?.strip_prefix(": …"))
+            && self.hold(words, message)
+        {
+            return true;
+        }
+        // Items stand behind what leads to them, which begins a line or ends with a colon; it may have colons of its own.
+        for (at, colon) in said.match_indices(": ") {
+            let (lead, items) = (&said[..at], &said[at + colon.len()..]);
             let lead = lead.split('…').next().map(folded).unwrap_or_default();
             let leads = |at: usize| starts.contains(&at) || source[at + lead.len()..].starts_with(':');
             let mut leading = source.match_indices(&lead).map(|(at, _)| at).filter(|at| leads(*at));
@@ -172,6 +196,9 @@ impl Sources {
             }
         }
         // What a short answer answers, and what became of a demand or an error, stands behind it.
+        if let Some((text, words)) = said.rsplit_once(" (the user's next words") {
+            return message.is_some_and(|at| self.hold_next(at, words)) && self.hold(text, message);
+        }
         let Some((text, behind)) = said.rsplit_once(" (") else { return false };
         let asked = behind.strip_prefix("to: \"").and_then(|asked| asked.strip_suffix("\")"));
         let is_note = NOTES.iter().any(|note| behind.starts_with(note));
@@ -182,6 +209,43 @@ impl Sources {
                 stands(text, source) && stands(asked.trim_end_matches("\")"), &self.all.text)
             }),
         }
+    }
+
+    /// Returns the calls of a message.
+    fn calls(&self, message: u64) -> impl Iterator<Item = &'e longhaul_transcript::ToolCall> + use<'e> {
+        self.messages.get(&message).copied().into_iter().flat_map(Message::calls)
+    }
+
+    /// Whether what is noted of the user's next words after `message` is so: `, m12: "no")` quotes them, `: m12)` names them.
+    fn hold_next(&self, message: u64, words: &str) -> bool {
+        let is_users = |message: &Message| message.role == Role::User && message.texts().next().is_some();
+        let mut behind = self.messages.range(message + 1..);
+        let Some((next, _)) = behind.find(|(_, message)| is_users(message)) else { return false };
+        match words.strip_prefix(", ").and_then(|rest| rest.split_once(": ")) {
+            Some((named, quoted)) => {
+                let quoted = quoted.strip_prefix('"').and_then(|quoted| quoted.strip_suffix("\")"));
+                *named == format!("m{next}") && quoted.is_some_and(|quoted| self.hold(quoted, Some(*next)))
+            }
+            None => words == format!(": m{next})"),
+        }
+    }
+
+    /// Whether a line tells how many requests are not told, between messages of the user's: `… 3 more between m2 and m9`.
+    fn hold_count(&self, line: &str) -> bool {
+        let Some((count, ends)) = line.strip_prefix("… ").and_then(|rest| rest.split_once(" more")) else {
+            return false;
+        };
+        let ends = match ends.strip_prefix(" between ").map(|ends| ends.split_once(" and ")) {
+            Some(ends) => ends,
+            None => ends.strip_prefix(", ").map(|only| (only, only)),
+        };
+        let ordinal = |handle: &str| handle.strip_prefix('m')?.parse::<u64>().ok();
+        let ends = ends.and_then(|(first, last)| Some((ordinal(first)?, ordinal(last)?)));
+        let Some((first, last)) = ends.filter(|(first, last)| first <= last) else { return false };
+        let users = |message: &&&Message| message.role == Role::User;
+        let are_users = [first, last].iter().all(|at| self.messages.get(at).as_ref().is_some_and(users));
+        let between = self.messages.range(first..=last).filter(|(_, message)| users(message)).count();
+        are_users && count.parse().is_ok_and(|count: usize| count <= between)
     }
 
     /// Whether all pieces of `line` stand in the source or are words of a summary's own.
@@ -327,5 +391,33 @@ mod tests {
             unsourced(invented, said.entries()),
             ["m1 It is a race.", "m0 It is a lock.", "$ b.rs → ok m1"]
         );
+    }
+    #[test]
+    fn what_a_summary_notes_in_its_own_forms_is_looked_up() {
+        let said = transcript(
+            r##"
+user: Kira Bale (Ops): Good morning. Book the flights. And the hotel.
+assistant: Which one do you want? !update_booking#c1 {"booking_id":"JG7","flights":[{"number":"HAT028"},{"number":"HAT277"}],"note":"a window seat, if there is one","seats":2}
+tool#c1: ok
+assistant: The hotel is booked.
+user: no, not that hotel
+assistant: Which then?
+user: The other.
+"##,
+        );
+        let lost = |summary: &str| unsourced(summary, said.entries());
+        let so = "## Calls that changed something, answered without an error\n```\nm1 update_booking booking_id JG7, number HAT028, number HAT277, note a window…, seats 2\nm1 update_booking JG7, HAT028\nm1 update_booking booking_id JG7, numb…\n```\n## Findings\nm3 The hotel is booked. (the user's next words, m4: \"no, not that hotel\")\nm5 Which then? (the user's next words: m6)\nm0 Bale: … And the hotel.\n… 2 more between m0 and m6";
+        assert_eq!(lost(so), Vec::<String>::new());
+        for not_so in [
+            "## Calls that changed something\nm1 update_booking booking_id JG7, number HAT277",
+            "## Calls that changed something\nm1 update_booking booking_id JG8",
+            "## Calls that changed something\nm1 update_booking JG7, HAT028, HAT277",
+            "## Findings\nm3 The hotel is booked. (the user's next words, m6: \"The other.\")",
+            "## Findings\nm5 Which then? (the user's next words: m4)",
+            "## Asked before\n… 9 more between m0 and m6",
+            "## Asked before\n… 2 more between m1 and m6",
+        ] {
+            assert_eq!(lost(not_so).len(), 1, "{not_so}");
+        }
     }
 }
