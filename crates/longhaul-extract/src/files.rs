@@ -39,6 +39,8 @@ pub struct FileHistory {
     was_made_here: bool,
     /// Whether a command wrote it: what that changed is not in the trail.
     has_unseen_edits: bool,
+    /// The message that last put it back to what version control has: what was edited before is gone.
+    gone_until: u64,
 }
 
 /// Returns the files that calls in `entries` touched, by path, each with its final state.
@@ -120,7 +122,8 @@ impl FileHistory {
             (Some(name), _) => words.push(format!("was {}", beside(&self.path, name))),
             (None, _) => {}
         }
-        let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
+        let stays = |edit: &&FileEdit| edit.message > self.gone_until;
+        let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().filter(stays).map(count).sum::<u32>();
         let (added, removed) = (lines(|edit| edit.added), lines(|edit| edit.removed));
         // What a file held before it was written anew is not known: such an edit has no count of changed lines.
         let anew = self.trail.iter().rev().find(|edit| edit.whole && self.state == FileState::Modified);
@@ -217,6 +220,28 @@ tool#c6: b
                 a.rs Modified edited 2 times, by commands as well m5
                 b.rs Modified edited 2 times, by commands as well m5
                 c.rs Modified +1 -1 lines m1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_was_put_back_counts_no_more() {
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"} !Edit#c2 {"file_path":"b.rs","old_string":"a","new_string":"b\nc"}
+tool#c1: ok
+tool#c2: ok
+assistant: !Bash#c3 {"command":"sed -i 's/b/c/' a.rs"}
+tool#c3:
+assistant: !Bash#c4 {"command":"git checkout a.rs"}
+tool#c4: Updated 1 path from the index
+assistant: !Edit#c5 {"file_path":"a.rs","old_string":"a","new_string":"d\n\ne"}
+tool#c5: ok
+"#,
+            expect![[r#"
+                a.rs Modified +3 -1 lines m8
+                b.rs Modified +2 -1 lines m1
             "#]],
         );
     }

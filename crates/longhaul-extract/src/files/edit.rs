@@ -15,9 +15,9 @@ pub struct FileEdit {
     /// Whether the file was written whole: what it held before is not known, and all of its lines count as added.
     #[serde(default)]
     pub whole: bool,
-    /// Lines added that were not there before, in all.
+    /// Lines added, as version control counts them: blank ones and those that were only indented count.
     pub added: u32,
-    /// Lines taken away, in all.
+    /// Lines taken away, counted in the same way.
     pub removed: u32,
     /// What it changes: `+line` and `-line`, trimmed, in order, the first [`FileEdit::MOST_LINES`].
     pub lines: Vec<String>,
@@ -36,6 +36,9 @@ impl FileEdit {
 
     /// Adds what replacing `old` by `new` in the file at `path` changes; lines that both have are left out.
     pub(super) fn replace(&mut self, path: &str, old: &str, new: &str) {
+        let (removed, added) = changed_lines(old, new);
+        self.removed += removed;
+        self.added += added;
         let mut counts: HashMap<&str, i64> = HashMap::new();
         old.lines().for_each(|line| *counts.entry(line.trim()).or_default() += 1);
         let mut taken = counts.clone();
@@ -66,23 +69,53 @@ impl FileEdit {
     /// Adds one line of a patch: `+` and `-` count.
     fn patch_line(&mut self, line: &str) {
         let mut chars = line.chars();
-        if let Some(sign @ ('+' | '-')) = chars.next()
-            && !chars.as_str().trim().is_empty()
-        {
-            self.take(sign, chars.as_str().trim());
-        }
-    }
-
-    fn take(&mut self, sign: char, line: &str) {
+        let Some(sign @ ('+' | '-')) = chars.next() else { return };
         match sign {
             '+' => self.added += 1,
             _ => self.removed += 1,
         }
+        let line = chars.as_str().trim();
+        if !line.is_empty() {
+            self.take(sign, line);
+        }
+    }
+
+    fn take(&mut self, sign: char, line: &str) {
         if self.lines.len() < FileEdit::MOST_LINES {
             self.lines.push(format!("{sign}{}", first_chars(line, LINE_CHARS)));
         }
     }
 }
+
+/// Returns how many lines of `old` are taken away and how many of `new` are added, where as many as can be stay: what version control
+/// counts.
+fn changed_lines(old: &str, new: &str) -> (u32, u32) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let front = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let (old, new) = (&old[front..], &new[front..]);
+    let back = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
+    let stay = if old.len() * new.len() <= MOST_PAIRS { in_order(old, new) } else { 0 };
+    ((old.len() - stay) as u32, (new.len() - stay) as u32)
+}
+
+/// Returns the length of the longest run of lines that both have in the same order.
+fn in_order(old: &[&str], new: &[&str]) -> usize {
+    // For each place in `new` the longest run up to there.
+    let mut runs = vec![0; new.len() + 1];
+    for line in old {
+        let mut before = 0;
+        for (at, other) in new.iter().enumerate() {
+            let above = runs[at + 1];
+            runs[at + 1] = if line == other { before + 1 } else { above.max(runs[at]) };
+            before = above;
+        }
+    }
+    runs[new.len()]
+}
+
+/// Pairs of lines up to which edits are compared line by line; what is larger counts as written anew.
+const MOST_PAIRS: usize = 1 << 20;
 
 /// Returns what the call edits, file by file.
 pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)> {
@@ -133,3 +166,27 @@ const LINE_CHARS: usize = 200;
 
 /// Definitions that are kept of one edit.
 const MOST_DEFINED: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_as_version_control_counts_them() {
+        let three = "fn a() {\n    one();\n}";
+        for (old, new, counts) in [
+            ("", "a\n\nb\n\n\nc\n", (0, 6)),
+            (three, "fn a() {\n    one();\n\n    two();\n}", (0, 2)),
+            // What is only indented is another line.
+            (three, "mod m {\n    fn a() {\n        one();\n    }\n}", (2, 4)),
+            ("a\nb\nc", "c\na\nb", (1, 1)),
+            ("a", "a", (0, 0)),
+        ] {
+            assert_eq!(changed_lines(old, new), counts, "{old:?} {new:?}");
+        }
+        let mut edit = FileEdit::new(1);
+        "+fn b() {\n+\n+}\n-\n same".lines().for_each(|line| edit.patch_line(line));
+        assert_eq!((edit.added, edit.removed), (3, 1));
+        assert_eq!(edit.lines, ["+fn b() {", "+}"]);
+    }
+}

@@ -216,6 +216,7 @@ impl FileHistory {
             committed: None,
             was_made_here: false,
             has_unseen_edits: false,
+            gone_until: 0,
         }
     }
 
@@ -238,5 +239,8 @@ impl FileHistory {
             _ => return,
         };
         (self.state, self.last_message) = (back, message);
+        if back == FileState::Reverted {
+            (self.edits, self.has_unseen_edits, self.gone_until) = (0, false, message);
+        }
     }
 }
