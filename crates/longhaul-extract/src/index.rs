@@ -52,6 +52,8 @@ pub struct FactIndex {
     statements: Statements,
     /// Tells who speaks, where the built-in table does not.
     speakers: Option<Arc<Speakers>>,
+    /// Room for the facts of one message, used again for the next.
+    room: Vec<u32>,
 }
 
 /// One fact: a literal and its history.
@@ -163,6 +165,7 @@ impl FactIndex {
             recent: Recent::default(),
             statements: Statements::new(),
             speakers: None,
+            room: Vec::new(),
         }
     }
 
@@ -222,7 +225,8 @@ impl FactIndex {
         let at = (self.bytes / 4).min(u64::from(u32::MAX)) as u32;
         // Read once, for its facts and for its statements.
         let calls: Vec<CallView<'_>> = message.calls().map(CallView::new).collect();
-        let mut reader = Reader { at, ordinal, is_task, index: self, seen: Vec::with_capacity(16) };
+        let seen = std::mem::take(&mut self.room);
+        let mut reader = Reader { at, ordinal, is_task, index: self, seen };
         reader.message(message, &calls, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
@@ -302,10 +306,11 @@ impl FactIndex {
         seen.sort_unstable();
         seen.dedup();
         let crowd = seen.len() as u32;
-        for id in seen {
+        for id in seen.drain(..) {
             let fact = &mut self.facts[id as usize];
             fact.crowd = fact.crowd.min(crowd);
         }
+        self.room = seen;
     }
 
     /// Forgets the facts that are least likely to be needed again, down to three quarters of the bound, so that it is

@@ -17,6 +17,7 @@ use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
 mod account;
 mod acts;
+mod again;
 mod anew;
 mod asked;
 mod choose;

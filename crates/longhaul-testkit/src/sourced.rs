@@ -109,7 +109,8 @@ fn plain(line: &str) -> String {
 }
 
 /// What a summary notes behind what it quotes.
-const NOTES: [&str; 7] = [
+const NOTES: [&str; 8] = [
+    "a question)",
     "taken back in m",
     "what was done was taken back in m",
     "passed in m",

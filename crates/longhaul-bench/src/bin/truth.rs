@@ -271,6 +271,8 @@ fn is_typed(message: &Message, said: &str) -> bool {
         " (taken back in m",
         " (interrupted by the user in m",
         " (takes back what was done for m",
+        " (later on this: m",
+        " (a question)",
     ]
     .iter();
     let said = own.fold(said, |said, mark| said.split(mark).next().unwrap_or_default());

@@ -107,6 +107,7 @@ impl FactIndex {
             recent: head.recent.into_owned(),
             statements: Statements::from_stored(head.pool, lists),
             speakers: None,
+            room: Vec::new(),
         };
         index.find_anew();
         Some(index)

@@ -153,10 +153,8 @@ impl Speakers {
 
     /// Returns the pieces of `text`, in order, with the speaker of each; `base` speaks where no mark stands.
     pub(super) fn marked(&self, text: &str, base: Who) -> Vec<(Range<usize>, Who)> {
-        match base.0 {
-            Speaker::Model => return vec![(0..text.len(), base)],
-            Speaker::Tool if !self.may_stand_in_result(text) => return vec![(0..text.len(), base)],
-            _ => {}
+        if self.is_plain(text, base) {
+            return vec![(0..text.len(), base)];
         }
         if let Some(who) = self.head(text).filter(|_| base.0 != Speaker::Tool) {
             return vec![(0..text.len(), who)];
@@ -187,6 +185,11 @@ impl Speakers {
         }
         scan.plain(text.len());
         scan.found
+    }
+
+    /// Returns whether all of `text` is surely said by `base`.
+    pub(super) fn is_plain(&self, text: &str, base: Who) -> bool {
+        base.0 == Speaker::Model || base.0 == Speaker::Tool && !self.may_stand_in_result(text)
     }
 
     fn may_stand_in_result(&self, text: &str) -> bool {

@@ -200,6 +200,10 @@ impl Speakers {
             let start = offset + range.start + (piece.len() - piece.trim_start().len());
             found.push(Segment { speaker, matter, part, inner, start, text: trimmed });
         };
+        // Most texts have no mark, and need no list of their pieces.
+        if base.0 != Speaker::Person && self.is_plain(text, base) {
+            return add(0..text.len(), base);
+        }
         for (range, who) in self.marked(text, base) {
             if who == (Speaker::Person, Matter::Words) {
                 pasted::split(text, range).for_each(|(range, matter)| add(range, (Speaker::Person, matter)));

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
-use longhaul_transcript::{Entry, Message, Origin};
+use longhaul_transcript::{CallId, Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
 
 use crate::{CallView, speaker::Speakers};
@@ -115,10 +115,12 @@ pub struct Statements {
     /// What was asked or proposed last, for a short answer to it.
     asked: Option<Box<str>>,
     /// The sources of calls that wait for their results.
-    waiting: HashMap<Box<str>, u32>,
+    waiting: HashMap<CallId, u32>,
     weights: StatementWeights,
     /// What all statements are worth by the built-in weights, once somebody has asked since the last message.
     ranked: OnceLock<Vec<i32>>,
+    /// Room for the words of one statement, used again for the next.
+    room: Vec<u32>,
 }
 
 impl Statements {
@@ -138,6 +140,7 @@ impl Statements {
             waiting: HashMap::new(),
             weights: StatementWeights::builtin(),
             ranked: OnceLock::new(),
+            room: Vec::new(),
         }
     }
 

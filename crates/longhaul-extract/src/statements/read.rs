@@ -27,8 +27,8 @@ struct Draft {
 pub(super) struct Reader<'p> {
     pool: &'p mut Statements,
     message: u32,
-    /// The statements of this message, as they come.
-    made: Vec<Statement>,
+    /// Where the statements of this message begin.
+    first: usize,
     source: Option<u32>,
     /// The words of one statement.
     words: Vec<u32>,
@@ -36,7 +36,9 @@ pub(super) struct Reader<'p> {
 
 impl<'p> Reader<'p> {
     pub(super) fn new(pool: &'p mut Statements, message: u32) -> Reader<'p> {
-        Reader { pool, message, made: Vec::new(), source: None, words: Vec::with_capacity(WORDS) }
+        let first = pool.all.len();
+        let words = std::mem::take(&mut pool.room);
+        Reader { pool, message, first, source: None, words }
     }
 
     pub(super) fn message(mut self, message: &Message, views: &[CallView<'_>], speakers: &Speakers) {
@@ -48,7 +50,7 @@ impl<'p> Reader<'p> {
             match part {
                 Part::ToolCall(_) => views.by_ref().take(1).for_each(|view| self.call(view)),
                 Part::ToolResult(result) => {
-                    self.source = self.pool.waiting.remove(result.call_id.as_str());
+                    self.source = self.pool.waiting.remove(&result.call_id);
                     pieces
                         .iter()
                         .filter(|piece| piece.part == at)
@@ -87,9 +89,9 @@ impl<'p> Reader<'p> {
     /// Notes what is asked or proposed last in `message`, for a short answer to it.
     fn ask(&mut self, message: &Message) {
         if message.role == Role::Assistant {
-            let said = self.made.iter().rev().filter(|made| made.kind.is_said());
-            let mut asking = said.filter(|made| asks(&made.text));
-            self.pool.asked = asking.next().map(|made| made.text.clone());
+            let said = self.pool.all[self.first..].iter().rev().filter(|made| made.kind.is_said());
+            let asking = said.into_iter().find(|made| asks(&made.text));
+            self.pool.asked = asking.map(|made| made.text.clone());
         } else if message.is_user_text() {
             self.pool.asked = None;
         }
@@ -120,7 +122,7 @@ impl<'p> Reader<'p> {
                 match asked {
                     Some(asked) => {
                         self.add(piece.text, draft);
-                        if let Some(made) = self.made.last_mut() {
+                        if let Some(made) = self.pool.all[self.first..].last_mut() {
                             made.answers = Some(asked);
                         }
                     }
@@ -156,6 +158,10 @@ impl<'p> Reader<'p> {
         }
         if is_record(trimmed) {
             return self.record(trimmed, draft);
+        }
+        // That nothing was found may hold of the page alone that was asked for.
+        if let Some((said, note)) = with_note(trimmed) {
+            return self.add(&format!("{said} {note}"), draft);
         }
         for line in sample(trimmed.lines().collect()) {
             let line = line.trim();
@@ -193,7 +199,7 @@ impl<'p> Reader<'p> {
         if self.pool.waiting.len() >= MOST_WAITING {
             self.pool.waiting.clear();
         }
-        self.pool.waiting.insert(view.call().id.as_str().into(), at);
+        self.pool.waiting.insert(view.call().id.clone(), at);
         self.source = Some(at);
         let plain = |kind| Draft { kind, signs: Signs::default() };
         if let Some(patch) = view.patch() {
@@ -258,7 +264,8 @@ impl<'p> Reader<'p> {
         let says_something = draft.signs.has(Signs::RECORD) || text.chars().any(char::is_alphabetic);
         // A person may say something by a mark alone; the line under the head of a table does not.
         let says_something = says_something || draft.kind == StatementKind::Person && !text.starts_with('|');
-        if self.made.len() >= MOST_OF_MESSAGE || !says_something {
+        let nth = self.pool.all.len() - self.first;
+        if nth >= MOST_OF_MESSAGE || !says_something {
             return;
         }
         let own = Signs::of(text);
@@ -269,7 +276,7 @@ impl<'p> Reader<'p> {
         each_word(text, |word| self.words.push(word));
         self.words.sort_unstable();
         self.words.dedup();
-        self.made.push(Statement {
+        self.pool.all.push(Statement {
             message: self.message,
             kind: draft.kind,
             key: key(text),
@@ -277,7 +284,7 @@ impl<'p> Reader<'p> {
             answers: None,
             source: self.source,
             signs,
-            nth: self.made.len() as u16,
+            nth: nth as u16,
             of: 0,
             words: self.words.as_slice().into(),
             prior: 0,
@@ -285,16 +292,17 @@ impl<'p> Reader<'p> {
     }
 
     fn finish(self) {
-        let count = self.made.len() as u16;
-        for mut made in self.made {
+        let Statements { all, words, room, .. } = self.pool;
+        *room = self.words;
+        let count = (all.len() - self.first) as u16;
+        for made in &mut all[self.first..] {
             made.of = count;
             let voice = match made.kind {
                 StatementKind::Person => Voice::Person,
                 StatementKind::Answer | StatementKind::Prose | StatementKind::Report => Voice::Model,
                 _ => Voice::Other,
             };
-            self.pool.words.count(&made.words, self.message, voice);
-            self.pool.all.push(made);
+            words.count(&made.words, self.message, voice);
         }
     }
 }
@@ -315,9 +323,6 @@ fn asks(text: &str) -> bool {
 /// A person's message of so few characters is an answer to what was asked before it.
 const SHORT_ANSWER: usize = 24;
 
-/// Words of most statements.
-const WORDS: usize = 32;
-
 /// No more statements than these are taken from one message.
 const MOST_OF_MESSAGE: usize = 600;
 
@@ -333,6 +338,18 @@ const COMMAND_KEYS: [&str; 6] = ["command", "cmd", "CommandLine", "script", "cod
 fn is_told_by_label(family: ToolFamily) -> bool {
     matches!(family, ToolFamily::Read | ToolFamily::Search | ToolFamily::List | ToolFamily::Shell)
 }
+
+/// Returns the only line of an output and what stands under it in brackets: how much of it is shown.
+fn with_note(output: &str) -> Option<(&str, &str)> {
+    let (said, note) = output.split_once('\n')?;
+    let (said, note) = (said.trim(), note.trim());
+    let is_note =
+        note.starts_with('[') && note.ends_with(']') && !note.contains('\n') && note.len() <= LONGEST_NOTE;
+    (is_note && !said.starts_with(['[', '{']) && said.len() <= LONGEST_NOTE).then_some((said, note))
+}
+
+/// Bytes of a note of what is shown, and of what it is said of.
+const LONGEST_NOTE: usize = 160;
 
 /// Returns all lines, or of many the first and the last.
 fn sample(mut lines: Vec<&str>) -> Vec<&str> {
@@ -377,17 +394,14 @@ const FOLDED: [u8; 256] = {
 /// What a call did, in a few words of its own.
 fn label(view: &CallView<'_>) -> String {
     let about = match view.family() {
-        ToolFamily::Shell => view.command().map(|command| act(&command).to_string()),
-        ToolFamily::Search => view.pattern().map(str::to_string),
-        ToolFamily::WebFetch => view.url().map(str::to_string),
-        ToolFamily::SubAgent | ToolFamily::WebSearch => view.query().map(str::to_string),
+        ToolFamily::Shell => view.command().map(|command| Cow::Owned(act(&command).to_string())),
+        ToolFamily::Search => view.pattern().map(Cow::Borrowed),
+        ToolFamily::WebFetch => view.url().map(Cow::Borrowed),
+        ToolFamily::SubAgent | ToolFamily::WebSearch => view.query().map(Cow::Borrowed),
         ToolFamily::Todo => None,
-        _ => view.path().map(str::to_string),
+        _ => view.path().map(Cow::Borrowed),
     };
-    let first = || {
-        let fields = view.fields();
-        fields.iter().find(|field| field.text.len() > 2).map(|field| field.text.to_string())
-    };
+    let first = || view.fields().into_iter().map(|field| field.text).find(|text| text.len() > 2);
     let about = about.or_else(|| if view.family() == ToolFamily::Todo { None } else { first() });
     let about = about.unwrap_or_default();
     let about = about.lines().next().unwrap_or_default();

@@ -97,6 +97,12 @@ impl Splitter {
     fn flush(&mut self) {
         let current = std::mem::take(&mut self.current);
         let is_item = std::mem::take(&mut self.is_item);
+        if current.len() <= LONGEST && current.trim().len() == current.len() {
+            if current.len() > 2 {
+                self.push(current, is_item);
+            }
+            return;
+        }
         pieces(&current, |piece| self.push(piece.to_string(), is_item));
     }
 

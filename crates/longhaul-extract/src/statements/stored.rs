@@ -36,7 +36,7 @@ impl Statements {
             end: self.end,
             answered: self.answered,
             asked: self.asked.as_deref().map(Cow::Borrowed),
-            waiting: self.waiting.iter().map(|(call, at)| (Cow::Borrowed(&**call), *at)).collect(),
+            waiting: self.waiting.iter().map(|(call, at)| (Cow::Borrowed(call.as_str()), *at)).collect(),
         }
     }
 
@@ -62,9 +62,10 @@ impl Statements {
             end: head.end,
             answered: head.answered,
             asked: head.asked.map(|asked| asked.into_owned().into()),
-            waiting: waiting.map(|(call, at)| (call.into_owned().into(), at)).collect(),
+            waiting: waiting.map(|(call, at)| (call.into_owned().as_str().into(), at)).collect(),
             weights: StatementWeights::builtin(),
             ranked: OnceLock::new(),
+            room: Vec::new(),
         }
     }
 }

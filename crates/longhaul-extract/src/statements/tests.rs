@@ -102,3 +102,12 @@ fn a_call_is_labelled_with_what_it_looks_at() {
     let piped = "rg -n 'stale|staleness|triage|issue|vscode' .github docs apps/web | head -50";
     assert_eq!(label(piped), "bash rg -n 'stale|staleness|triage|issue|vscode' .github docs…");
 }
+
+#[test]
+fn a_note_of_what_is_shown_stays_with_what_it_is_said_of() {
+    let pool = pool(
+        "user: go\nassistant: !Grep#c1 {\"pattern\":\"wait_millis\",\"offset\":10}\ntool#c1: No matches found\n\n[Showing results with pagination = offset: 10]",
+    );
+    let shown: Vec<&str> = pool.all().iter().filter(|one| one.message == 2).map(|one| &*one.text).collect();
+    assert_eq!(shown, ["No matches found [Showing results with pagination = offset: 10]"]);
+}

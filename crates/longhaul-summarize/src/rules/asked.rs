@@ -23,7 +23,7 @@ impl<'a> Fixed<'a> {
         let speakers = self.request.index.speakers();
         let first = first_task(self.few.persons).filter(|_| !is_continued);
         let asks = |(entry, text): (&'a Entry, &str)| asks_something(text).then_some(entry);
-        let mut asked: Vec<&Entry> = self.few.persons.iter().copied().filter_map(asks).collect();
+        let mut asked: Vec<&Entry> = self.few.asking.iter().map(|(entry, _)| *entry).collect();
         if asked.is_empty() {
             asked.extend(first.map(|(entry, _)| entry));
         }

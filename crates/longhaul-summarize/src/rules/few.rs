@@ -4,11 +4,15 @@
 use longhaul_extract::{decides, speaker::Speakers};
 use longhaul_transcript::{Entry, Origin, Role, has_summary_header};
 
+use super::account::asks_something;
+
 /// The messages of a conversation that many rules ask for, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Few<'e> {
     /// Those in which a person says something, each with what they sent.
     persons: Vec<(&'e Entry, &'e str)>,
+    /// Those of them that ask for something.
+    asking: Vec<(&'e Entry, &'e str)>,
     /// Those in the role of the user, whoever speaks in them.
     users: Vec<Entry>,
     /// Those in which the model may decide something or keep a list.
@@ -21,6 +25,7 @@ pub(super) struct Few<'e> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FewOf<'f> {
     pub(super) persons: &'f [(&'f Entry, &'f str)],
+    pub(super) asking: &'f [(&'f Entry, &'f str)],
     pub(super) users: &'f [Entry],
     pub(super) telling: &'f [Entry],
     pub(super) headed: &'f [&'f Entry],
@@ -38,7 +43,10 @@ impl<'e> Few<'e> {
             match message.role {
                 Role::User => {
                     few.users.push(entry.clone());
-                    few.persons.extend(sent(entry, speakers).map(|text| (entry, text)));
+                    if let Some(text) = sent(entry, speakers) {
+                        few.persons.push((entry, text));
+                        few.asking.extend(asks_something(text).then_some((entry, text)));
+                    }
                 }
                 // A list has several lines.
                 Role::Assistant if message.texts().any(|text| text.contains('\n') || decides(text)) => {
@@ -55,6 +63,7 @@ impl<'e> Few<'e> {
         let ends = part.first().zip(part.last()).map(|(first, last)| (first.id.ordinal, last.id.ordinal));
         FewOf {
             persons: between(&self.persons, ends, |(entry, _)| entry),
+            asking: between(&self.asking, ends, |(entry, _)| entry),
             users: between(&self.users, ends, |entry| entry),
             telling: between(&self.telling, ends, |entry| entry),
             headed: between(&self.headed, ends, |entry| entry),

@@ -10,6 +10,7 @@ use super::{
     RulesOptions,
     account::{asks_something, last_line, own_text},
     acts::Acts,
+    again::Again,
     clip,
     earlier::Earlier,
     few::{FewOf, sent},
@@ -184,9 +185,8 @@ impl<'a> Fixed<'a> {
 
     /// Returns the last message in which a person asks for something.
     pub(super) fn asked_last(&self) -> Option<u64> {
-        let asks = |(_, text): &(&Entry, &str)| asks_something(text);
-        let last = self.few.persons.iter().rev().copied().find(asks);
-        self.persons_kept().filter(asks).chain(last).map(|(entry, _)| entry.id.ordinal).max()
+        let kept = self.persons_kept().filter(|(_, text)| asks_something(text));
+        kept.chain(self.few.asking.last().copied()).map(|(entry, _)| entry.id.ordinal).max()
     }
 
     /// Returns the kept messages in which a person says something, each with what they sent.
@@ -224,10 +224,19 @@ impl<'a> Fixed<'a> {
         let told = |rule: &Constraint| {
             !leads(rule) && !is_visible(rule) && !is_passed(rule) && undone(rule).is_none()
         };
+        let persons: Vec<(&Entry, &str)> =
+            self.few.persons.iter().copied().chain(self.persons_kept()).collect();
+        let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
+        let again = Again::new(newest_first);
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
-            let after = rule.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
-            let line = format!("- m{}: {}{after}", rule.message, rule.text);
+            let after = match (rule.superseded_by, again.after(rule.message, &rule.text)) {
+                (Some(by), _) => format!(" (taken back in m{by})"),
+                (None, Some(later)) => format!(" (later on this: m{later})"),
+                (None, None) => String::new(),
+            };
+            let asks = if asks(&rule.text) { " (a question)" } else { "" };
+            let line = format!("- m{}: {}{asks}{after}", rule.message, rule.text);
             let cost = self.cost(&line) + Tokens(1);
             lines.push((at, line, cost));
         }
@@ -255,6 +264,44 @@ impl<'a> Fixed<'a> {
     }
 }
 
+/// Returns whether a sentence asks, with its mark or without: `do we group them already`, `wait, why are these apart`. "Could you" asks
+/// for something to be done.
+fn asks(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
+    let mut words = words.skip_while(|word| OPENING.contains(word));
+    let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
+    let is_wish = second == "you" && first != "do" && first != "did";
+    ASKING.contains(&first) && !is_wish && ["we", "i", "you", "they"].contains(&second)
+        || ["why", "how"].contains(&first) && (ASKING.contains(&second) || ["is", "isn't"].contains(&second))
+}
+
+/// Words that open a sentence and say nothing.
+const OPENING: [&str; 14] =
+    ["also", "actually", "and", "but", "hm", "hmm", "hmmm", "oh", "ok", "okay", "or", "so", "then", "wait"];
+
+/// Words that a question begins with, before who does it.
+const ASKING: [&str; 18] = [
+    "are",
+    "aren't",
+    "can",
+    "can't",
+    "could",
+    "couldn't",
+    "did",
+    "didn't",
+    "do",
+    "does",
+    "don't",
+    "should",
+    "shouldn't",
+    "were",
+    "will",
+    "won't",
+    "would",
+    "wouldn't",
+];
+
 /// Returns whether what `entry` says stays after the summary, whole.
 pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     let same = |kept: &&Entry| kept.id == entry.id;
@@ -280,3 +327,30 @@ const LEAST_ITEM: usize = 12;
 
 /// A rule of more tokens gives way to shorter ones.
 const LONG_RULE: Tokens = Tokens(40);
+
+#[cfg(test)]
+mod tests {
+    use super::asks;
+
+    #[test]
+    fn a_question_is_known_without_its_mark() {
+        for text in [
+            "do we already group runs by experiment",
+            "Also should we group runs by experiment similar to vercel.",
+            "wait why are traces in their own folder",
+            "did you keep the tests",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for text in [
+            "do it again without the cache",
+            "can you make sure that it never fails",
+            "don't you dare push",
+            "we should group them",
+            "How it is done must stay as it is.",
+            "Only use tabs.",
+        ] {
+            assert!(!asks(text), "{text}");
+        }
+    }
+}

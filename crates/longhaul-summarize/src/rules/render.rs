@@ -146,7 +146,7 @@ impl Page<'_> {
     fn said(&self, picks: &[usize], told: &HashSet<usize>) -> String {
         let mut lines: Vec<String> = Vec::new();
         let leads: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
-        let mut counts: Vec<(usize, String)> = Vec::new();
+        let mut counts: Vec<(usize, usize)> = Vec::new();
         let mut before: Option<usize> = None;
         for (nth, at) in picks.iter().enumerate() {
             let statement = &self.pool.all()[*at];
@@ -181,15 +181,21 @@ impl Page<'_> {
                 let missing =
                     self.places.lists.count(lead).saturating_sub(picks.iter().filter(is_of).count());
                 if is_last && missing > 0 {
-                    counts.push((*at, format!("… {missing} more")));
+                    counts.push((*at, missing));
                 }
             }
             // What is missing of a list is counted behind what stands under its last item.
             let next = picks.get(nth + 1);
-            while let Some((item, _)) = counts.last()
+            let mut ended = 0;
+            while let Some((item, missing)) = counts.last()
                 && !next.is_some_and(|next| self.places.lists.stands_under(*next, *item))
             {
-                lines.extend(counts.pop().map(|(_, count)| count));
+                // Lists that end in the same place are counted as one: nobody could tell which count is whose.
+                ended += missing;
+                counts.pop();
+            }
+            if ended > 0 {
+                lines.push(format!("… {ended} more"));
             }
         }
         lines.join("\n")

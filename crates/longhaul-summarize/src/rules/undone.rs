@@ -35,8 +35,8 @@ impl Undone {
         let mut asked: Option<&Entry> = None;
         let tail = request.tail_beside_entries().iter();
         let behind = tail.filter_map(|entry| Some((entry, sent(entry, speakers)?)));
-        let said = few.persons.iter().copied().chain(behind);
-        for (entry, text) in said.filter(|(_, text)| asks_something(text)) {
+        let asking_behind = behind.filter(|(_, text)| asks_something(text));
+        for (entry, text) in few.asking.iter().copied().chain(asking_behind) {
             let step = asked.map(|asked| (asked.id.ordinal, entry.id.ordinal));
             if let Some((from, to)) = step.filter(|(from, to)| takes_back(text) && changes(*from, *to)) {
                 undone.steps.insert(from, to);

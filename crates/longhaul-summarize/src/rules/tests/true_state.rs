@@ -627,3 +627,35 @@ assistant: The edge is next.
     assert!(text.contains("m0 Does the relay wait for the lock of the table? (answered in m4)"), "{text}");
     assert!(text.contains("m5 Are we ready to release?\n"), "{text}");
 }
+
+#[test]
+fn what_the_model_says_is_wrong_stands_with_the_check_that_fails() {
+    let failing = r#"
+user: Publish the relay.
+assistant: !Bash#b1 {"command":"npm run build"}
+tool#b1!: src/theme.ts(5,15): error TS2305: no exported member 'EditorTheme'.
+assistant: The exports are there. The issue is that the relay still reads the old dist. !Bash#b2 {"command":"npm run build"}
+tool#b2!: src/theme.ts(5,15): error TS2305: no exported member 'EditorTheme'.
+assistant: Let me look once more.
+"#;
+    let section =
+        |text: &str| text.split("## Checks and failures (quoted)").nth(1).unwrap_or_default().to_owned();
+    let text = draft(failing, 900).text;
+    assert!(section(&text).contains("m3 The exports are there. The issue is that the relay"), "{text}");
+    let mended = format!(
+        "{failing}assistant: !Bash#b3 {{\"command\":\"npm run build\"}}\ntool#b3: Process exited with code 0\nbuilt\n"
+    );
+    let text = draft(&mended, 900).text;
+    assert!(!section(&text).contains("The issue is"), "{text}");
+}
+
+#[test]
+fn a_rule_that_asks_or_is_spoken_of_again_says_so() {
+    let text = draft(
+        "user: Change the booking, and never book a night flight.\nassistant: Which card?\nuser: Please use the gift card with the smallest balance, and never another.\nassistant: It does not cover it.\nuser: should we always use gift card 62 first, then 70\nassistant: Yes.\nuser: Good, then go on.\nassistant: Done, all of it.",
+        300,
+    )
+    .text;
+    assert!(text.contains("(later on this: m4)") || !text.contains("- m2:"), "{text}");
+    assert!(!text.contains("- m4:") || text.contains("(a question)"), "{text}");
+}
