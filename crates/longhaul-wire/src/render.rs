@@ -21,6 +21,7 @@ use crate::{
     raw::{dialect_of_item, is_reasoning, items_of},
     reasoning::without_field,
     repair,
+    repair::repair_request,
     write::with_content,
 };
 
@@ -76,10 +77,14 @@ pub fn render_session<'a>(
         return Ok(Rendition { json, losses: losses.into_lines() });
     }
     let mut losses = Losses::default();
-    let repaired = repair(&said);
+    let repaired = match writing.session {
+        None => repair_request(&said, writing.order.most_calls()),
+        Some(_) => repair(&said),
+    };
     repaired.done.into_iter().for_each(|done| losses.note(done));
-    let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
-    let messages = ordered(messages, writing.order, &mut losses);
+    let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
+    let messages = ordered(messages, writing, &mut losses);
+    let messages: Vec<&Message> = messages.iter().map(|message| &**message).collect();
     let mut body = Body::of(writing, &messages, Sources::default(), &mut losses);
     tell_unread(&said, &body.own, &mut losses);
     body.join_results();

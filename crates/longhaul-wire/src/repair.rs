@@ -22,8 +22,25 @@ const ABORTED: &str = "aborted";
 /// end apart, and without results that answer no call (or answer one twice) and calls under an id that another call before
 /// them waits under: one result answers both. The same input gives the same result.
 pub fn repair(transcript: &Transcript) -> Repair {
+    repaired(transcript, |_| true)
+}
+
+/// Does what [`repair`] does, for a request: the model is to go on. So calls at the open end are answered too where something
+/// follows them, the results of others or words, for no provider takes that (A-02, O-01, R-01, G-01), and where they are more than
+/// `most_calls`, and go out in several messages.
+pub(crate) fn repair_request(transcript: &Transcript, most_calls: usize) -> Repair {
+    repaired(transcript, |open| {
+        let calls: Vec<usize> = open.iter().map(|entry| entry.message.calls().count()).collect();
+        let is_last = calls.iter().skip_while(|calls| **calls == 0).all(|calls| *calls > 0);
+        let is_answered = open.iter().any(|entry| entry.message.results().next().is_some());
+        is_last && !is_answered && calls.iter().sum::<usize>() <= most_calls
+    })
+}
+
+/// Repairs, and leaves the open end as it is where it `stays` so.
+fn repaired(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Repair {
     let entries = transcript.entries();
-    let faults = Faults::of(transcript);
+    let faults = Faults::of(transcript, stays);
     let mut repair = Repair { transcript: Transcript::new(), done: Vec::new() };
     if faults.unanswered.is_empty() && faults.left_out.is_empty() {
         repair.transcript = transcript.clone();
@@ -111,7 +128,7 @@ struct Faults {
 }
 
 impl Faults {
-    fn of(transcript: &Transcript) -> Faults {
+    fn of(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Faults {
         let entries = transcript.entries();
         let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
         let mut faults =
@@ -144,6 +161,7 @@ impl Faults {
         // The end is open from its first unanswered call on, as long as nothing but calls and results follow.
         let open =
             transcript.units().last().filter(|unit| unit.is_open()).map(|unit| unit.span().start as usize);
+        let open = open.filter(|open| stays(&entries[*open..]));
         // An answer that is put into it ends what stands before.
         let ended = faults.unanswered.iter().map(|(call, ..)| *call).max();
         let at_end = |at: usize| open.is_some_and(|open| at >= open) && ended.is_none_or(|ended| at > ended);

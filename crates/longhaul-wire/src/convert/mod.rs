@@ -16,13 +16,12 @@ use crate::{
     Document, Format, Repair, WireError,
     dialect::{Dialect, Sources},
     document::{Envelope, Fragment, Layout, from_bytes},
-    formats::{Draft, Order, Writing},
+    formats::{Draft, Writing},
     json::Json,
     media::Payload,
     order::ordered,
     render::Body,
     repair,
-    validate::is_blank,
 };
 
 /// A history in another format.
@@ -105,7 +104,8 @@ fn converted(
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let said = repaired.transcript.entries().iter();
     let messages: Vec<Message> = said.map(|entry| spelled(doc, &entry.message, writing)).collect();
-    let messages = ordered(messages.iter().collect(), writing.order, losses);
+    let messages = ordered(&messages, writing, losses);
+    let messages: Vec<&Message> = messages.iter().map(|message| &**message).collect();
     let media = if writing.carries_all { body::media(doc, &sources) } else { Vec::new() };
     let body = Body::of(writing, &messages, sources, losses);
     let own = body.own.clone();
@@ -133,9 +133,6 @@ fn spelled(doc: &Document, message: &Message, writing: &Writing) -> Message {
         // an agent sends no ids of items, and its file may have them without the reasoning that a server asks for.
         let is_led = doc.format.is_session_file() && writing.dialect.is_of_items;
         message.raw = raw.map(|raw| Arc::new(Raw { after_reasoning: raw.after_reasoning || is_led, ..raw }));
-        if let Order::ResultsFirst { takes_blank: false } = writing.order {
-            message.parts.retain(|part| !matches!(part, Part::Text(text) if is_blank(text)));
-        }
     }
     message
 }

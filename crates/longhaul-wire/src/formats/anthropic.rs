@@ -5,7 +5,7 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -37,7 +37,8 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: false,
         lead: Lead::Outside,
         later_system: LaterSystem::BeforeAnswers,
-        order: Order::ResultsFirst { takes_blank: false },
+        blanks: Blanks::GoEverywhere,
+        order: Order::ResultsFirst { most_calls: usize::MAX },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);

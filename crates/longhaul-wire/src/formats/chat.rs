@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{CallKind, Message, Outcome, Part, RawJson, Role, ToolCall, ToolResult};
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup,
@@ -29,6 +29,7 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: true,
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
+        blanks: Blanks::Stay,
         order: Order::AsSaid,
         regroup: |messages, losses| {
             let messages = regroup::paired(messages, losses);

@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{ContentHash, Role};
 
-use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -27,6 +27,7 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: false,
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
+        blanks: Blanks::Stay,
         order: Order::AsSaid,
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);

@@ -1,6 +1,6 @@
 //! Codex CLI rollouts: items of the Responses API, one a line.
 
-use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -25,6 +25,7 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: false,
         lead: Lead::Outside,
         later_system: LaterSystem::Anywhere,
+        blanks: Blanks::Stay,
         order: Order::AsSaid,
         regroup: |messages, losses| {
             regroup::shown_by_the_user(regroup::paired_and_named(messages, losses), Shown::Answers, losses)

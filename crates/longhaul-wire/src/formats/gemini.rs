@@ -7,7 +7,7 @@ use longhaul_transcript::{
     Usage,
 };
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -36,7 +36,8 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: true,
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
-        order: Order::ResultsFirst { takes_blank: false },
+        blanks: Blanks::Go,
+        order: Order::ResultsFirst { most_calls: usize::MAX },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::merge_roles(regroup::shown_by_the_user(messages, Shown::Results, losses), |role| role)

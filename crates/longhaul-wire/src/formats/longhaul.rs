@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{Message, Origin, Part};
 
-use super::{Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format, WireError,
     detect::{Claim, Head},
@@ -28,6 +28,7 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: true,
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
+        blanks: Blanks::Stay,
         order: Order::AsSaid,
         regroup: |messages, _| messages,
         tool: super::openai::tool,

@@ -163,6 +163,8 @@ pub(crate) struct Writing {
     pub(crate) lead: Lead,
     /// Where system messages stand that do not lead.
     pub(crate) later_system: LaterSystem,
+    /// What becomes of texts of white space.
+    pub(crate) blanks: Blanks,
     /// How messages are ordered before they are written.
     pub(crate) order: Order,
     /// Cuts messages the way the format cuts them.
@@ -204,11 +206,32 @@ pub(crate) enum LaterSystem {
 pub(crate) enum Order {
     /// As they were said.
     AsSaid,
-    /// Results directly behind their calls, and no message without content.
+    /// Results directly behind their calls.
     ResultsFirst {
-        /// Whether a text may be blank.
-        takes_blank: bool,
+        /// How many calls an answer may make before their results.
+        most_calls: usize,
     },
+}
+
+impl Order {
+    /// Returns how many calls an answer may make before their results.
+    pub(crate) fn most_calls(self) -> usize {
+        match self {
+            Order::AsSaid => usize::MAX,
+            Order::ResultsFirst { most_calls } => most_calls,
+        }
+    }
+}
+
+/// What becomes of texts of white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blanks {
+    /// They stay.
+    Stay,
+    /// Messages that say nothing else go, and blank texts beside others that are not the model's (U-11).
+    Go,
+    /// They go wherever they stand, in results too.
+    GoEverywhere,
 }
 
 /// Where the definitions of tools stand.

@@ -7,7 +7,7 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
+use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -37,7 +37,8 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: true,
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
-        order: Order::ResultsFirst { takes_blank: true },
+        blanks: Blanks::Go,
+        order: Order::ResultsFirst { most_calls: MOST_CALLS },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::one_instructor(regroup::shown_by_the_user(messages, Shown::All, losses))
@@ -50,6 +51,9 @@ pub(super) const SPEC: Spec = Spec {
     }),
     written_as: Some(Format::OpenAi),
 };
+
+/// O-05: how many calls a message may make.
+const MOST_CALLS: usize = 128;
 
 const BODY: Body = Body {
     lists: &["messages"],

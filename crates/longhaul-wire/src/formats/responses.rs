@@ -5,7 +5,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
+use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -37,6 +37,7 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: false,
         lead: Lead::Outside,
         later_system: LaterSystem::Anywhere,
+        blanks: Blanks::Go,
         order: Order::AsSaid,
         regroup: |messages, losses| {
             regroup::shown_by_the_user(regroup::paired_and_named(messages, losses), Shown::Answers, losses)

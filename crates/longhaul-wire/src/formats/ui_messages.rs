@@ -15,7 +15,7 @@ use longhaul_transcript::{
     ToolResult,
 };
 
-use super::{Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -44,7 +44,8 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: false,
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
-        order: Order::ResultsFirst { takes_blank: false },
+        blanks: Blanks::Go,
+        order: Order::ResultsFirst { most_calls: usize::MAX },
         regroup: |messages, losses| {
             let messages = regroup::paired(messages, losses);
             results_with_calls(regroup::shown_by_the_user(messages, Shown::Results, losses))

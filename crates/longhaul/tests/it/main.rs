@@ -30,6 +30,8 @@ mod seed_002;
 mod seed_003;
 mod seed_004;
 mod seed_map;
+#[cfg(feature = "wire")]
+mod sent;
 mod settings;
 mod steps;
 mod summarizers;

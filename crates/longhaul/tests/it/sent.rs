@@ -1,0 +1,280 @@
+//! Whatever is said in a session, what goes out is taken by the provider that it is spelled for, nothing is lost of the
+//! originals, and what was done is told.
+
+use longhaul::{
+    Session,
+    tokens::ContextWindow,
+    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
+    wire::{Format, Profile, encode, read, validate},
+};
+
+/// What requests are made in.
+const DIALECTS: [Format; 5] =
+    [Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini, Format::UiMessages];
+
+fn text(text: &str) -> Part {
+    Part::Text(text.to_owned())
+}
+
+fn call(id: &str) -> Part {
+    Part::ToolCall(ToolCall::function(id, "ls", "{}"))
+}
+
+fn result(id: &str, text: &str) -> Message {
+    Message::new(Role::Tool, vec![Part::ToolResult(ToolResult::text(id, text, Outcome::Unstated))])
+}
+
+fn calls(n: usize) -> Message {
+    Message::new(Role::Assistant, (0..n).map(|nth| call(&format!("c{nth}"))).collect())
+}
+
+fn results(n: usize) -> Vec<Message> {
+    (0..n).map(|nth| result(&format!("c{nth}"), "main.rs")).collect()
+}
+
+/// What a program may well say, and no provider takes as it is.
+fn odd() -> Vec<(&'static str, Vec<Message>)> {
+    let blank = |role| Message::new(role, vec![text(" \n\t")]);
+    let go = || Message::user("go");
+    let done = || Message::assistant("done");
+    let with = |messages: Vec<Vec<Message>>| messages.concat();
+    vec![
+        ("an empty text of the user", vec![Message::user(""), go()]),
+        ("a blank text of the user", vec![blank(Role::User), go(), done(), blank(Role::User), go()]),
+        ("a blank question", vec![go(), done(), blank(Role::User)]),
+        ("nothing but a blank question", vec![blank(Role::User)]),
+        ("a blank answer", vec![go(), blank(Role::Assistant), go()]),
+        ("a blank instruction", vec![blank(Role::System), go(), done(), blank(Role::Developer), go()]),
+        (
+            "a message of no parts",
+            vec![go(), Message::new(Role::Assistant, vec![]), Message::new(Role::User, vec![])],
+        ),
+        (
+            "a blank text beside another",
+            vec![Message::new(Role::User, vec![text(" "), text("go"), text("\n")])],
+        ),
+        (
+            "a blank text beside calls",
+            vec![go(), Message::new(Role::Assistant, vec![text("\n"), call("c0")]), result("c0", "x")],
+        ),
+        ("a blank result", vec![go(), calls(2), result("c0", " \n"), result("c1", ""), done(), go()]),
+        (
+            "a result of no parts",
+            vec![
+                go(),
+                calls(1),
+                Message::new(
+                    Role::Tool,
+                    vec![Part::ToolResult(ToolResult {
+                        call_id: "c0".into(),
+                        content: vec![],
+                        outcome: Outcome::Unstated,
+                    })],
+                ),
+                done(),
+                go(),
+            ],
+        ),
+        ("129 calls at once", with(vec![vec![go(), calls(129)], results(129), vec![done(), go()]])),
+        ("300 calls at once, unread", with(vec![vec![go(), calls(300)], results(300)])),
+        (
+            "300 calls at once, answered in one message",
+            vec![
+                go(),
+                calls(300),
+                Message::new(
+                    Role::Tool,
+                    results(300).into_iter().flat_map(|message| message.parts).collect(),
+                ),
+                done(),
+                go(),
+            ],
+        ),
+        ("one of two calls answered", vec![go(), calls(2), result("c1", "x")]),
+        ("one of two calls answered, and on", vec![go(), calls(2), result("c0", "x"), go()]),
+        ("one of 300 calls answered", vec![go(), calls(300), result("c7", "x")]),
+        (
+            "an answer in two messages with a call each",
+            vec![
+                go(),
+                Message::new(Role::Assistant, vec![text("so"), call("c0")]),
+                Message::new(Role::Assistant, vec![call("c1")]),
+                result("c0", "x"),
+            ],
+        ),
+        ("a call that nobody answered", vec![go(), calls(2)]),
+    ]
+}
+
+fn session() -> Session {
+    let window = ContextWindow::new(Tokens(100_000), Tokens(1_000));
+    Session::builder(SessionId::new("odd").unwrap(), window).build().unwrap()
+}
+
+/// Prepares, and returns what is wrong with the request in each dialect.
+async fn faults(mut session: Session, name: &str, said: usize) -> Vec<String> {
+    let view = session.prepare().await.unwrap();
+    assert_eq!(session.state().originals().len(), said, "{name}: a message is lost");
+    let mut faults = Vec::new();
+    for format in DIALECTS {
+        let sent = view.to_json(format).unwrap();
+        let found = validate(sent.json.as_bytes(), format, &Profile::default()).unwrap();
+        // Where nobody says anything there is nothing to send, and that is told.
+        if sent.losses.iter().any(|loss| loss.ends_with("there is nothing to send")) {
+            continue;
+        }
+        faults.extend(found.iter().map(|fault| {
+            format!(
+                "{name}, {format}: {fault:?}\n  {}\n  {:?}",
+                &sent.json[..sent.json.len().min(400)],
+                sent.losses
+            )
+        }));
+    }
+    faults
+}
+
+#[tokio::test]
+async fn odd_messages_leave_as_requests_that_are_taken() {
+    let mut found = Vec::new();
+    for (name, said) in odd() {
+        let mut pushed = session();
+        said.iter().for_each(|message| {
+            pushed.push(message.clone());
+        });
+        found.extend(faults(pushed, name, said.len()).await);
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[tokio::test]
+async fn odd_messages_in_the_spelling_of_a_provider_do_too() {
+    let mut found = Vec::new();
+    for format in DIALECTS {
+        for (name, said) in odd() {
+            let transcript: Transcript = said.iter().cloned().collect();
+            let json = encode(&transcript, format).unwrap().document.as_bytes().to_vec();
+            let document = read(Some(format), &*json).unwrap();
+            if document.transcript().is_empty() {
+                continue;
+            }
+            let mut synced = session();
+            if synced.sync(&document).await.is_ok() {
+                let name = format!("{name}, synced from {format}");
+                found.extend(faults(synced, &name, document.transcript().len()).await);
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Messages as they may come, in the spelling of each provider.
+const SPELLED: &[(Format, &str)] = &[
+    (Format::OpenAi, r#"[{"role":"user","content":" "},{"role":"user","content":"go"}]"#),
+    (
+        Format::OpenAi,
+        r#"[{"role":"user","content":[{"type":"text","text":" "},{"type":"text","text":"go"}]}]"#,
+    ),
+    (
+        Format::OpenAi,
+        r#"[{"role":"user","content":"go"},{"role":"assistant","content":" ","tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":" "}]"#,
+    ),
+    (
+        Format::OpenAi,
+        r#"[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"x"},{"role":"tool","tool_call_id":"b","content":"y"}]"#,
+    ),
+    (Format::Responses, r#"[{"role":"user","content":" "},{"role":"user","content":"go"}]"#),
+    (
+        Format::Responses,
+        r#"[{"role":"user","content":[{"type":"input_text","text":" "},{"type":"input_text","text":"go"}]}]"#,
+    ),
+    (
+        Format::Responses,
+        r#"[{"role":"user","content":"go"},{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"},{"type":"function_call","call_id":"b","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":" "}]"#,
+    ),
+    (Format::Anthropic, r#"[{"role":"user","content":" "},{"role":"user","content":"go"}]"#),
+    (
+        Format::Anthropic,
+        r#"[{"role":"user","content":[{"type":"text","text":" "},{"type":"text","text":"go"}]}]"#,
+    ),
+    (
+        Format::Anthropic,
+        r#"[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"text","text":" "},{"type":"tool_use","id":"a","name":"ls","input":{}},{"type":"tool_use","id":"b","name":"ls","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":" "}]}]}]"#,
+    ),
+    (
+        Format::Gemini,
+        r#"[{"role":"user","parts":[{"text":" "},{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"ls","args":{}}},{"functionCall":{"id":"b","name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"ls","response":{"output":" "}}}]}]"#,
+    ),
+    (Format::Gemini, r#"[{"role":"user","parts":[{"text":" "}]}, {"role":"user","parts":[{"text":"go"}]}]"#),
+    (
+        Format::UiMessages,
+        r#"[{"id":"1","role":"user","parts":[{"type":"text","text":" "}]},{"id":"2","role":"user","parts":[{"type":"text","text":"go"}]}]"#,
+    ),
+];
+
+#[tokio::test]
+async fn odd_messages_as_they_came_do_too() {
+    let mut found = Vec::new();
+    for (format, list) in SPELLED.iter().copied() {
+        let mut pushed = session();
+        let items: Vec<serde_json::Value> = serde_json::from_str(list).unwrap();
+        let mut n = 0;
+        for item in items {
+            n += pushed.push_json(format, &item.to_string()).unwrap().len();
+        }
+        found.extend(faults(pushed, &format!("{format} {list}"), n).await);
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[tokio::test]
+async fn what_was_done_about_odd_messages_is_told() {
+    let told = [
+        ("a blank question", "1 x message without content left out"),
+        ("129 calls at once", "1 x calls that are too many for one message made in several (m1)"),
+        ("one of two calls answered", "m1: the call c0 of ls was never answered; it is now, as aborted"),
+    ];
+    for (name, loss) in told {
+        let (_, said) = odd().into_iter().find(|(odd, _)| *odd == name).unwrap();
+        let mut session = session();
+        said.into_iter().for_each(|message| {
+            session.push(message);
+        });
+        let losses = session.prepare().await.unwrap().to_json(Format::OpenAi).unwrap().losses;
+        assert!(losses.iter().any(|line| line.starts_with(loss)), "{name}: {losses:?}");
+    }
+}
+
+/// What is sent of many calls: each of them once, with its result directly behind the message that makes it.
+#[tokio::test]
+async fn of_many_calls_each_stands_with_its_result() {
+    let mut session = session();
+    session.push(Message::user("go"));
+    session.push(calls(300));
+    for result in results(300).into_iter().rev() {
+        session.push(result);
+    }
+    let sent = session.prepare().await.unwrap().to_json(Format::OpenAi).unwrap();
+    let sent: Vec<serde_json::Value> = serde_json::from_str(&sent.json).unwrap();
+    let calls: Vec<usize> =
+        sent.iter().filter_map(|message| message["tool_calls"].as_array().map(Vec::len)).collect();
+    assert_eq!(calls, [128, 128, 44]);
+    assert_eq!(sent.iter().filter(|message| message["role"] == "tool").count(), 300);
+}
+
+/// A call that was sent as aborted, since others made with it were answered, has its own result once that comes.
+#[tokio::test]
+async fn a_result_that_comes_late_takes_the_place_of_the_aborted_one() {
+    let mut session = session();
+    let said = [Message::user("go"), calls(2), result("c1", "late.rs")];
+    said.into_iter().for_each(|message| {
+        session.push(message);
+    });
+    let sent = |session: &Session| session.state().view().to_json(Format::Gemini).unwrap().json;
+    session.prepare().await.unwrap();
+    assert!(sent(&session).contains("aborted"));
+    session.push(result("c0", "main.rs"));
+    session.prepare().await.unwrap();
+    let json = sent(&session);
+    assert!(json.contains("main.rs") && json.contains("late.rs") && !json.contains("aborted"), "{json}");
+}
