@@ -4,33 +4,44 @@ use std::sync::Arc;
 
 use longhaul_transcript::{ContentHash, Entry, Message, MessageId, SummaryMode, Tokens};
 
-use crate::{Draft, SummaryRequest, compose, notes::EXACTLY, rules};
+use crate::{Draft, SummaryRequest, compose, notes::EXACTLY, rules, shortened};
 
 /// The share of a summary's limit that a summarizer's words are asked to keep to in the mode `hybrid`: the facts get the
 /// rest.
 pub const WORDS_SHARE: f64 = 0.5;
 
-/// Returns `draft` with facts by rule behind its words, as far as the request's limit leaves room for any. They stand in a
-/// section of their own, so that the words can be told from them later, and in the data.
+/// Returns `draft` with facts by rule behind its words. They stand in a section of their own, so that the words can be told from
+/// them later, and in the data. Words that leave too little room for the facts give way: whole statements, as [`shortened`] chooses.
+/// What was left out is told at the end of [`Draft::repairs`].
 pub fn with_facts(
-    draft: Draft,
+    mut draft: Draft,
     request: &SummaryRequest<'_>,
     by_rule: impl Fn(&SummaryRequest<'_>) -> Draft,
 ) -> Draft {
     let (counter, limit) = (request.counter, request.limit);
-    let words = draft.text.trim();
-    let kept = with_said(request, words);
-    let heading = format!("\n\n## {EXACTLY}\n");
-    let mut room = limit - counter.count_text(&format!("{words}{heading}"));
+    let said = draft.text.trim().to_owned();
+    let words = giving_way(&said, request, &by_rule);
+    if words != said {
+        let (left, all) = (counter.count_text(&words), counter.count_text(&said));
+        let told = format!(
+            "left out of the summarizer's words: all but {left} of {all} tokens, for the facts by rule"
+        );
+        draft.repairs.push(told);
+        draft.text.clone_from(&words);
+    }
+    let kept = with_said(request, &words);
+    let mut room = limit - counter.count_text(&format!("{words}{}", heading()));
     for _ in 0..TRIES {
         if room < rules::LEAST_LIMIT {
             break;
         }
         let facts = by_rule(&SummaryRequest { kept: &kept, limit: room, ..*request });
-        if matches!(facts.text.trim(), "" | rules::OMITTED) {
-            break;
+        match facts.text.trim() {
+            "" => return draft,
+            rules::OMITTED => break,
+            _ => {}
         }
-        let text = format!("{words}{heading}{}", below(facts.text.trim()));
+        let text = format!("{words}{}", section(&facts));
         let tokens = counter.count_text(&text);
         if tokens <= limit {
             return Draft { text, tokens, ..with_facts_in_data(draft, facts) };
@@ -38,13 +49,47 @@ pub fn with_facts(
         // Headings one level lower cost more than those they take the place of.
         room = room.min(facts.tokens) - (tokens - limit) - Tokens(1);
     }
+    draft.repairs.push("left out: the facts by rule, for which there is no room".to_owned());
     draft
+}
+
+/// Returns as much of a summarizer's words as may stand beside the facts by rule: their share, and what the facts do not need.
+fn giving_way(
+    words: &str,
+    request: &SummaryRequest<'_>,
+    by_rule: impl Fn(&SummaryRequest<'_>) -> Draft,
+) -> String {
+    let (counter, limit) = (request.counter, request.limit);
+    let share = limit.scaled(WORDS_SHARE).min(limit - counter.count_text(&heading()) - rules::LEAST_LIMIT);
+    if counter.count_up_to(words, share).is_some() {
+        return words.to_owned();
+    }
+    let facts = by_rule(&SummaryRequest { limit: limit - share, ..*request });
+    if says_nothing(&facts) {
+        return words.to_owned();
+    }
+    let room = (limit - counter.count_text(&section(&facts))).max(share);
+    shortened(words, |text| counter.count_up_to(text, room).is_some()).unwrap_or_default()
+}
+
+/// Returns what stands between the words and the facts.
+fn heading() -> String {
+    format!("\n\n## {EXACTLY}\n")
+}
+
+/// Returns facts as they stand behind words.
+fn section(facts: &Draft) -> String {
+    format!("{}{}", heading(), below(facts.text.trim()))
+}
+
+fn says_nothing(facts: &Draft) -> bool {
+    matches!(facts.text.trim(), "" | rules::OMITTED)
 }
 
 /// Returns `draft` with `facts` by rule in its data alone, where there are any: for a form that shows words, and of the data what it
 /// has a place for.
 pub fn with_facts_in_data(mut draft: Draft, facts: Draft) -> Draft {
-    if matches!(facts.text.trim(), "" | rules::OMITTED) {
+    if says_nothing(&facts) {
         return draft;
     }
     if draft.summary.narrative.trim().is_empty() {

@@ -123,6 +123,12 @@ pub enum EventKind {
         /// Messages dropped from the view.
         dropped: u64,
     },
+    /// A summary that was applied lacks something that its summarizer wrote, or the facts by rule beside it: there was no room for both.
+    /// The user should be told. The record says so too ([`Summary::checks`](longhaul_transcript::Summary::checks)).
+    LeftOut {
+        /// What, and how much of it, without a word of it.
+        what: String,
+    },
     /// The newest request of the user does not fit with what else must stay, and was cut in the view: the user should be
     /// told.
     RequestCut {
@@ -397,6 +403,7 @@ impl fmt::Display for Event {
                     self.tokens
                 )
             }
+            EventKind::LeftOut { what } => f.write_str(what),
             EventKind::RequestCut { message, message_tokens, left } => {
                 write!(
                     f,

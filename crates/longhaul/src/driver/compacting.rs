@@ -213,7 +213,7 @@ impl Session {
         };
         finished.record_mut().duration_ms = duration_ms;
         self.settle_doubt().await.map_err(Error::Store)?;
-        let reason = finished.reason();
+        let (reason, left_out) = (finished.reason(), finished.left_out().to_vec());
         let mut record = finished.record().clone();
         let mut applied = self.state.clone();
         let rewrite = match applied.apply(finished) {
@@ -235,6 +235,7 @@ impl Session {
         self.state = applied;
         self.changes += 1;
         self.tell_rewrite(&rewrite, duration_ms);
+        left_out.into_iter().for_each(|what| self.tell(EventKind::LeftOut { what }));
         if let Some(error) = not_deleted {
             self.tell(EventKind::NotDeleted { messages: record.covered.len() as u64, error });
         }

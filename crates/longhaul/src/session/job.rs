@@ -109,6 +109,8 @@ pub struct Job {
 pub struct Finished {
     pub(super) job: Job,
     pub(super) compacted: Compacted,
+    /// What was left out of the summary so that the facts by rule have room in it, as the record says it.
+    left_out: Vec<String>,
 }
 
 /// Takes the standing of an instruction from an entry, so that it can be summarized (`preserve_system = false`).
@@ -363,8 +365,11 @@ impl Job {
     /// # Errors
     /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let draft = self.usable(draft)?;
-        self.put(draft)
+        let n_repairs = draft.repairs.len();
+        let mut draft = self.usable(draft)?;
+        let left_out = draft.repairs[n_repairs..].to_vec();
+        draft.summary.checks.extend_from_slice(&left_out);
+        Ok(Finished { left_out, ..self.put(draft)? })
     }
 
     /// Returns a draft that says something, with the facts by rule that belong in it.
@@ -567,7 +572,7 @@ impl Job {
             record.parent.clone_from(&self.head);
             record.id = self.id_of(record);
         }
-        Ok(Finished { job: self, compacted })
+        Ok(Finished { job: self, compacted, left_out: Vec::new() })
     }
 
     fn id_of(&self, record: &SummaryRecord) -> SummaryId {
@@ -628,6 +633,11 @@ impl Finished {
         self.job.reason
     }
 
+    /// Returns what a summarizer's draft lost for want of room beside the facts by rule, in words without message text.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
     /// Returns what would become of the messages. Of a compaction that a session [proposes](crate::Session::propose)
     /// `tokens_after` is the whole view's; of one that was planned by hand it leaves out what stands beside the new summary,
     /// which [`SessionState::check`] counts.
@@ -672,7 +682,7 @@ impl Finished {
             return Err(vec![Doubt::TooLong { tokens, limit }]);
         }
         let beside = self.outcome().tokens_after - counted(&self.compacted);
-        let mut edited = Finished { job: self.job.clone(), compacted };
+        let mut edited = Finished { compacted, ..self.clone() };
         edited.costs_in_all(tokens + beside);
         Ok(edited)
     }

@@ -88,7 +88,7 @@ impl SessionState {
     /// as it was; tell it with [`failed`](Self::failed) that the attempt is over.
     pub fn apply(&mut self, finished: Finished) -> Result<Rewrite, RewriteError> {
         let mut shown = self.rewritten(&finished)?;
-        let Finished { job, compacted } = finished;
+        let Finished { job, compacted, .. } = finished;
         // What the plan counted is the new summary and the tail; other summaries may stand beside them.
         let after = self.likely_price_of(self.weigh(&mut shown));
         for (shown, _) in &mut shown {
@@ -144,7 +144,7 @@ impl SessionState {
         if self.is_stale(&finished.job) {
             return Err(RewriteError::Stale);
         }
-        let Finished { job, compacted } = finished;
+        let Finished { job, compacted, .. } = finished;
         let keeps_head = self.config.preserve_system || job.reads_new_only;
         let head = match keeps_head {
             true => self.items.placed().take_while(|placed| placed.shown.is_instruction()).count(),

@@ -64,6 +64,10 @@ async fn samples() -> Vec<Event> {
         EventKind::CalibrationNotKept { error: "writing failed: the disk is full".into() },
         EventKind::NotDeleted { messages: 12, error: "the summary has no room to tell of them".into() },
         EventKind::Rewritten,
+        EventKind::LeftOut {
+            what: "left out of the summarizer's words: all but 395 of 812 tokens, for the facts by rule"
+                .into(),
+        },
         EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {
             reason: longhaul::Reason::Manual,

@@ -232,6 +232,54 @@ async fn where_no_facts_stand_beside_them_words_have_the_whole_room() {
     }
 }
 
+/// Says so many times as much as it is given room for.
+#[derive(Debug)]
+struct Overlong(f64);
+
+#[async_trait]
+impl Summarizer for Overlong {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let (mut text, limit) = (String::new(), request.limit.scaled(self.0));
+        for nth in 0.. {
+            let line = format!("Statement {nth}: the part with the number {nth} was discussed at length.\n");
+            if request.counter.count_text(&format!("{text}{line}")) > limit {
+                break;
+            }
+            text.push_str(&line);
+        }
+        let tokens = request.counter.count_text(&text);
+        Ok(Draft { text, tokens, mode: SummaryMode::Llm, model: "own".into(), ..Draft::default() })
+    }
+}
+
+#[tokio::test]
+async fn words_that_are_too_many_give_way_to_the_facts_by_rule_and_that_is_told() {
+    for times in [0.9, 1.5, 2.0, 3.0, 10.0] {
+        let config = Config { mode: SummaryMode::Hybrid, ..Config::default() };
+        let (mut session, told) = session(config, Arc::new(Overlong(times)));
+        session.compact(None).await.unwrap();
+        let record = session.state().summary().unwrap();
+        let text = &record.text;
+        assert_eq!(record.mode, SummaryMode::Hybrid, "{times}");
+        assert!(text.contains(RULE) && text.contains("\n## By rule\n"), "{times}: {text}");
+        assert!(text.starts_with("Statement 0: "), "{times}: {text}");
+        let is_whole = |line: &str| !line.starts_with("Statement") || line.ends_with("at length.");
+        assert!(text.lines().all(is_whole), "{times}: {text}");
+        let left_out = |what: &&String| what.starts_with("left out of the summarizer's words: ");
+        let recorded: Vec<&String> = record.summary.checks.iter().filter(left_out).collect();
+        let told = told.lock().unwrap();
+        let told: Vec<&String> = told
+            .iter()
+            .filter_map(|kind| match kind {
+                EventKind::LeftOut { what } => Some(what),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, recorded, "{times}");
+        assert!(told.len() <= 1 && (times < 2.0 || told.len() == 1), "{times}: {told:?}");
+    }
+}
+
 /// Leaves the beginning of one line of what it is shown.
 #[derive(Debug)]
 struct Terse;
