@@ -44,7 +44,7 @@ pub enum SetupError {
     #[error("the key holds characters that cannot stand in an HTTP header")]
     Key,
     /// The TLS library cannot be set up.
-    #[error("the HTTP client cannot be set up")]
+    #[error("the HTTP client cannot be set up: {0}")]
     Http(#[source] reqwest::Error),
 }
 

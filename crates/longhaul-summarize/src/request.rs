@@ -231,6 +231,12 @@ pub trait Summarizer: Debug + Send + Sync {
         false
     }
 
+    /// Returns itself where it has a summary written by one and [shown](crate::Reviewed::review) to another, a person: who waits for it
+    /// bounds the [one](crate::Reviewed::writer), and not the other.
+    fn as_reviewed(&self) -> Option<&crate::Reviewed> {
+        None
+    }
+
     /// Returns a summary of the request's entries.
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
 }

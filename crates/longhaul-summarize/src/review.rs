@@ -83,6 +83,33 @@ impl Reviewed {
     pub fn new(inner: Arc<dyn Summarizer>, reviewer: Arc<dyn Reviewer>) -> Reviewed {
         Reviewed { inner, reviewer }
     }
+
+    /// Returns who writes.
+    pub fn writer(&self) -> &dyn Summarizer {
+        &*self.inner
+    }
+
+    /// Shows `draft`, which was written for `request`, to the person, and returns what they make of it.
+    ///
+    /// # Errors
+    /// [`SummarizeError::Refused`] where they do not want it.
+    pub async fn review(&self, draft: Draft, request: &SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let mut text = draft.text.clone();
+        let mut doubts = Vec::new();
+        let mut doubter = Doubter::new(request);
+        loop {
+            let shown = Shown { text: &text, limit: request.limit, doubts: &doubts };
+            let edited = match self.reviewer.review(shown).await {
+                Review::Refuse => return Err(SummarizeError::Refused),
+                Review::Edited(edited) => edited,
+                Review::Use => text.clone(),
+            };
+            match doubter.accepted(&draft, &edited, edited == text) {
+                Ok(draft) => return Ok(draft),
+                Err(found) => (doubts, text) = (found, edited),
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -103,23 +130,13 @@ impl Summarizer for Reviewed {
         true
     }
 
+    fn as_reviewed(&self) -> Option<&Reviewed> {
+        Some(self)
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let draft = self.inner.summarize(request).await?;
-        let mut text = draft.text.clone();
-        let mut doubts = Vec::new();
-        let mut doubter = Doubter::new(&request);
-        loop {
-            let shown = Shown { text: &text, limit: request.limit, doubts: &doubts };
-            let edited = match self.reviewer.review(shown).await {
-                Review::Refuse => return Err(SummarizeError::Refused),
-                Review::Edited(edited) => edited,
-                Review::Use => text.clone(),
-            };
-            match doubter.accepted(&draft, &edited, edited == text) {
-                Ok(draft) => return Ok(draft),
-                Err(found) => (doubts, text) = (found, edited),
-            }
-        }
+        self.review(draft, &request).await
     }
 }
 

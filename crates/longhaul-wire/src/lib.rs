@@ -77,7 +77,7 @@ pub use emitted::summary_text;
 pub use error::{Problem, WireError};
 pub use formats::Format;
 pub use raw::messages_from_json;
-pub use render::{Rendition, render, render_session, respell};
+pub use render::{Rendition, render, render_grown, render_session, respell};
 pub use repair::{Repair, repair};
 pub use request::usage_from_json;
 pub use session::append::{Appended, append, session_id_from, timestamp, with_session_id};

@@ -49,6 +49,19 @@ pub fn render<'a>(
     render_session(messages, to, None)
 }
 
+/// Does what [`render`](fn@render) does, and tells what could not be carried of the messages behind the first `told` only: what
+/// a request lost that this one goes on from was told with it.
+///
+/// # Errors
+/// Those of `render`.
+pub fn render_grown<'a>(
+    messages: impl IntoIterator<Item = &'a Message>,
+    to: Format,
+    told: usize,
+) -> Result<Rendition, WireError> {
+    rendered(messages, to, None, told)
+}
+
 /// Does what [`render`](fn@render) does, for the session of this id: the files of agents name theirs, and those of others are
 /// given one that is derived from the messages.
 ///
@@ -58,6 +71,15 @@ pub fn render_session<'a>(
     messages: impl IntoIterator<Item = &'a Message>,
     to: Format,
     session: Option<&SessionId>,
+) -> Result<Rendition, WireError> {
+    rendered(messages, to, session, 0)
+}
+
+fn rendered<'a>(
+    messages: impl IntoIterator<Item = &'a Message>,
+    to: Format,
+    session: Option<&SessionId>,
+    told: usize,
 ) -> Result<Rendition, WireError> {
     let number = |(n, message): (usize, &Message)| {
         message.clone().with_origin(Origin::Document(u32::try_from(n).unwrap_or(u32::MAX)))
@@ -74,7 +96,7 @@ pub fn render_session<'a>(
             media_of(message).for_each(|media| losses.count(left_out(media), place(message)));
         }
         let json = String::from_utf8_lossy(document.as_bytes()).into_owned();
-        return Ok(Rendition { json, losses: losses.into_lines() });
+        return Ok(Rendition { json, losses: losses.behind(told).into_lines() });
     }
     let mut losses = Losses::default();
     let repaired = match writing.session {
@@ -93,7 +115,7 @@ pub fn render_session<'a>(
     }
     let draft = body.draft(session.cloned(), &said, &mut losses);
     let json = (writing.file)(draft, &mut losses);
-    Ok(Rendition { json, losses: losses.into_lines() })
+    Ok(Rendition { json, losses: losses.behind(told).into_lines() })
 }
 
 /// Tells what the spellings of messages hold beside what was read of them, where it is not in what is written of them as they

@@ -97,6 +97,8 @@ pub struct Session {
     is_strayed: bool,
     /// Lives as long as the job that is under way elsewhere.
     background: Weak<()>,
+    /// When that began, where there is a clock.
+    background_since: Option<i64>,
     /// Counts what changed beside messages.
     changes: u64,
     overtaken: Overtaken,
@@ -214,7 +216,7 @@ impl Session {
                 }
             };
             let is_emergency = matches!(action, Action::Emergency { .. });
-            if !is_emergency && self.background.strong_count() > 0 {
+            if !is_emergency && self.is_background_under_way() {
                 break;
             }
             self.told = None;
@@ -359,18 +361,33 @@ impl Session {
     }
 
     /// Sets what the model's tokens cost (see [`SessionState::set_prices`]).
-    pub fn set_prices(&mut self, prices: Prices) {
+    ///
+    /// # Errors
+    /// When one is no amount of money. Nothing was changed then.
+    pub fn set_prices(&mut self, prices: Prices) -> Result<(), BuildError> {
+        builder::check_prices(prices)?;
         self.state.set_prices(prices);
+        Ok(())
     }
 
     /// Says which model at which endpoint the conversation goes on with (see [`SessionState::set_endpoint`]).
-    pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
+    ///
+    /// # Errors
+    /// When the model has no name. Nothing was changed then.
+    pub fn set_endpoint(&mut self, model: &str, endpoint: &str) -> Result<(), BuildError> {
+        builder::check_name(model)?;
         self.state.set_endpoint(model, endpoint);
+        Ok(())
     }
 
     /// Sets what every request costs beside the messages (see [`SessionState::set_fixed_overhead`]).
-    pub fn set_fixed_overhead(&mut self, tokens: Tokens) {
+    ///
+    /// # Errors
+    /// When that leaves too little room for messages. Nothing was changed then.
+    pub fn set_fixed_overhead(&mut self, tokens: Tokens) -> Result<(), BuildError> {
+        builder::check_room(self.state.config(), self.state.known_window(), tokens)?;
         self.state.set_fixed_overhead(tokens);
+        Ok(())
     }
 
     /// Returns what the policy would do now, and why.

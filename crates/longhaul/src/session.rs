@@ -211,6 +211,11 @@ fn most_facts(window: ContextWindow) -> usize {
     usize::try_from(window.window.0).unwrap_or(usize::MAX).max(LEAST_FACTS)
 }
 
+/// Returns whether this is an amount of money.
+pub(crate) fn is_price(price: f64) -> bool {
+    price.is_finite() && price >= 0.0
+}
+
 /// A bound below this would save nothing.
 const LEAST_FACTS: usize = 4_096;
 
@@ -449,9 +454,13 @@ impl SessionState {
     }
 
     /// Sets what the model's tokens cost. Without this a cache read is taken to cost a tenth of what is read anew, and
-    /// writing the cache a quarter more, as it is with most providers.
+    /// writing the cache a quarter more, as it is with most providers. What is no amount of money is taken as not known; a
+    /// [`Session`](crate::Session) refuses it.
     pub fn set_prices(&mut self, prices: Prices) {
-        self.prices = prices;
+        let Prices { input, output, cache_read, cache_write } = prices;
+        let [input, output, cache_read, cache_write] =
+            [input, output, cache_read, cache_write].map(|price| price.filter(|price| is_price(*price)));
+        self.prices = Prices { input, output, cache_read, cache_write };
     }
 
     /// Sets what a summary says of how its originals are found.

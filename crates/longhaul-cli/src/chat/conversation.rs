@@ -27,6 +27,7 @@ use super::{
     with::{OPENAI, With, is_on_this_machine},
 };
 use crate::{
+    exit,
     paint::{counted, grouped},
     store::{Held, Store},
     summarizer::about_key,
@@ -158,7 +159,7 @@ impl Conversation {
                 Ok(Some(reply)) => reply,
                 Ok(None) => return Ok(Turn::Stopped),
                 Err(error) => {
-                    screen.error(&format!("{error:#}"));
+                    screen.error(&exit::words(&error));
                     let hints = about_key(&error).into_iter().chain(wait::about(&error));
                     hints.for_each(|hint| screen.note(&hint));
                     screen.note("/retry asks again");
@@ -289,8 +290,7 @@ impl Conversation {
     async fn keep(&mut self, message: Message, screen: &mut Screen) {
         self.manager.push(message);
         if let Err(error) = self.manager.save().await {
-            let error = anyhow::Error::new(error);
-            screen.error(&format!("the conversation could not be written down: {error:#}"));
+            screen.error(&format!("the conversation could not be written down: {error}"));
         } else {
             self.note_holding().await;
         }
@@ -377,8 +377,10 @@ impl Conversation {
             screen.warn(&format!("{name} cannot be used: {error}"));
             return;
         }
-        self.manager.set_prices(known.model.prices);
-        self.manager.set_endpoint(name, &self.with.base_url);
+        let set = self.manager.set_prices(known.model.prices);
+        if let Err(error) = set.and_then(|()| self.manager.set_endpoint(name, &self.with.base_url)) {
+            screen.warn(&error.to_string());
+        }
         name.clone_into(&mut self.with.model);
         self.known = known;
         self.show_events(screen);

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     archive::{self, full, line, span},
-    clock,
+    clock, exit,
     lookup::{self, By},
     output::Target,
     paint::{self, counted, grouped, plain},
@@ -97,7 +97,7 @@ impl Session<'_> {
                     Typed::Command(Slash::Quit) => break,
                     Typed::Command(command) => {
                         if let Err(error) = self.obey(command) {
-                            self.screen.error(&format!("{error:#}"));
+                            self.screen.error(&exit::words(&error));
                         }
                     }
                 },

@@ -30,6 +30,19 @@ impl Losses {
         self.noted.push(what.into());
     }
 
+    /// Returns these without those of the first `told` messages.
+    pub(crate) fn behind(mut self, told: usize) -> Losses {
+        self.counted.retain(|_, at| {
+            at.retain(|at| at.is_none_or(|at| at >= told));
+            !at.is_empty()
+        });
+        self.fields.retain(|_, at| {
+            at.retain(|at| *at >= told);
+            !at.is_empty()
+        });
+        self
+    }
+
     pub(crate) fn into_lines(self) -> Vec<String> {
         // Fields that the same messages lost are told together.
         let mut together: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Compactions that are made elsewhere while the conversation goes on.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use longhaul_summarize::Draft;
-use longhaul_transcript::SummaryMode;
+use longhaul_summarize::{Draft, Reviewed, SummarizeError, Summarizer, SummaryRequest, within};
+use longhaul_transcript::{Sleep, SummaryMode};
 
 use super::{Error, Session};
 use crate::{
@@ -15,6 +15,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Background {
     job: Job,
+    /// Who is asked; nobody where rules write.
+    summarizer: Option<Arc<dyn Summarizer>>,
+    sleep: Arc<dyn Sleep>,
+    /// How long the summarizer is waited for.
+    limit: Duration,
     _under_way: Arc<()>,
 }
 
@@ -22,9 +27,10 @@ impl Session {
     /// Returns a compaction to be made elsewhere, where the policy asks for a summary and there is time: not in an
     /// emergency, not while another one is under way, and not where originals must be read from the store for it, which
     /// [`prepare`](Self::prepare) does. It begins before the trigger where this lies so near to the hard limit that the next two
-    /// requests, as large as those of late, would come to it.
+    /// requests, as large as those of late, would come to it. One whose summarizer did not answer within `summary_deadline_ms`, by
+    /// the session's clock, is no longer waited for: another may begin, and its draft comes too late.
     pub fn start_background(&mut self) -> Option<Background> {
-        if self.background.strong_count() > 0 {
+        if self.is_background_under_way() {
             return None;
         }
         let Decision::Act {
@@ -47,13 +53,25 @@ impl Session {
             return None;
         }
         self.tell_started(&job);
-        if let Some(summarizer) = self.summarizer.as_deref().filter(|_| self.asks_model(action, &job)) {
-            job = job.asked_of(summarizer);
-            self.tell_calls(summarizer, &job);
+        let summarizer = self.summarizer.clone().filter(|_| self.asks_model(action, &job));
+        if let Some(summarizer) = &summarizer {
+            job = job.asked_of(&**summarizer);
+            self.tell_calls(&**summarizer, &job);
         }
         let under_way = Arc::new(());
         self.background = Arc::downgrade(&under_way);
-        Some(Background { job, _under_way: under_way })
+        self.background_since = self.now_ms();
+        let (sleep, limit) = (Arc::clone(&self.sleep), self.state.config().summary_deadline());
+        Some(Background { job, summarizer, sleep, limit, _under_way: under_way })
+    }
+
+    /// Returns whether a compaction is being made elsewhere that may still come.
+    pub(super) fn is_background_under_way(&self) -> bool {
+        let limit = i64::try_from(self.state.config().summary_deadline_ms).unwrap_or(i64::MAX);
+        let waited = self.now_ms().zip(self.background_since).map(|(now, since)| now.saturating_sub(since));
+        // Who ends in their own time is bounded by themselves, or a person.
+        let is_bounded = self.summarizer.as_ref().is_some_and(|summarizer| !summarizer.ends_by_itself());
+        self.background.strong_count() > 0 && !(is_bounded && waited.is_some_and(|waited| waited > limit))
     }
 
     /// Applies a compaction that was made elsewhere. With a store the record is written first.
@@ -66,7 +84,7 @@ impl Session {
         background: Background,
         draft: Draft,
     ) -> Result<Rewrite, Error> {
-        let Background { job, _under_way } = background;
+        let Background { job, _under_way, .. } = background;
         self.tell_attempts(&draft.attempts);
         let reason = job.reason();
         if self.state.is_stale(&job) {
@@ -82,8 +100,42 @@ impl Session {
 }
 
 impl Background {
-    /// Returns the compaction, for [`Job::request`] to the session's summarizer.
+    /// Returns the compaction, for [`Job::request`] to the session's summarizer. Who asks it bounds the time by themselves;
+    /// [`draft`](Self::draft) does both.
     pub fn job(&self) -> &Job {
         &self.job
+    }
+
+    /// Returns what the session's summarizer writes, or the rules where nobody is to be asked.
+    ///
+    /// # Errors
+    /// Those of the summarizer, and [`SummarizeError::TimedOut`] where it gives nothing within `summary_deadline_ms`.
+    pub async fn draft(&self) -> Result<Draft, SummarizeError> {
+        match &self.summarizer {
+            Some(summarizer) => asked(&**summarizer, self.job.request(), &*self.sleep, self.limit).await,
+            None => Ok(self.job.draft_by_rule()),
+        }
+    }
+}
+
+/// Asks a summarizer, and waits as long as is set; a person who is shown what it wrote takes their own time.
+pub(super) async fn asked(
+    summarizer: &dyn Summarizer,
+    request: SummaryRequest<'_>,
+    sleep: &dyn Sleep,
+    limit: Duration,
+) -> Result<Draft, SummarizeError> {
+    let reviewed = summarizer.as_reviewed();
+    let writer = reviewed.map_or(summarizer, Reviewed::writer);
+    let written = writer.summarize(request);
+    let draft = match writer.ends_by_itself() {
+        true => written.await,
+        false => within(written, sleep.sleep(limit))
+            .await
+            .unwrap_or(Err(SummarizeError::TimedOut { after: limit })),
+    }?;
+    match reviewed {
+        Some(reviewed) => reviewed.review(draft, &request).await,
+        None => Ok(draft),
     }
 }

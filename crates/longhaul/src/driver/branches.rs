@@ -87,6 +87,7 @@ impl Session {
             told_implausible: false,
             is_strayed: false,
             background: Weak::new(),
+            background_since: None,
             changes: self.changes + 1,
             overtaken: self.overtaken,
             left_to: None,

@@ -24,7 +24,7 @@ use crate::{
     Preset, StoreCache,
     compact::FLOOR_EXTRA,
     config::{Config, ConfigError, provider_name},
-    session::{CompactionStep, SessionState, Steps},
+    session::{CompactionStep, SessionState, Steps, is_price},
 };
 
 /// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter. What is set
@@ -374,16 +374,14 @@ impl Builder {
     pub fn build(mut self) -> Result<Session, BuildError> {
         let mut unknown_model = None;
         let mut prices = self.prices.take();
-        if self.endpoint.as_ref().is_some_and(|(model, _)| model.trim().is_empty()) {
-            return Err(BuildError::NoModelName);
+        if let Some((model, _)) = &self.endpoint {
+            check_name(model)?;
         }
         if let Some((provider, model)) = &self.model {
             let table = ModelTable::builtin();
             let known = table.get_or_unknown(model);
             unknown_model = table.get(model).is_none().then(|| model.clone());
-            if model.trim().is_empty() {
-                return Err(BuildError::NoModelName);
-            }
+            check_name(model)?;
             if unknown_model.is_none() {
                 self.window = within(ContextWindow::from(&known), self.window);
             }
@@ -440,6 +438,7 @@ impl Builder {
             told_implausible: false,
             is_strayed: false,
             background: Weak::new(),
+            background_since: None,
             changes: 0,
             overtaken: self.overtaken,
             left_to: None,
@@ -539,12 +538,19 @@ fn is_slip(one: &str, other: &str) -> bool {
     one.len().max(other.len()) == back + 1
 }
 
+/// Checks that a model has a name.
+pub(super) fn check_name(model: &str) -> Result<(), BuildError> {
+    match model.trim().is_empty() {
+        true => Err(BuildError::NoModelName),
+        false => Ok(()),
+    }
+}
+
 /// Checks that prices are amounts of money.
-fn check_prices(prices: Prices) -> Result<(), BuildError> {
+pub(super) fn check_prices(prices: Prices) -> Result<(), BuildError> {
     let Prices { input, output, cache_read, cache_write } = prices;
     let named =
         [("input", input), ("output", output), ("cache reads", cache_read), ("cache writes", cache_write)];
-    let is_price = |price: f64| price.is_finite() && price >= 0.0;
     match named.into_iter().find_map(|(what, price)| Some((what, price.filter(|price| !is_price(*price))?))) {
         Some((what, price)) => Err(BuildError::NoPrice { what, price }),
         None => Ok(()),

@@ -3,10 +3,10 @@
 use std::error::Error as _;
 
 use longhaul_store::StoreError;
-use longhaul_summarize::{SummarizeError, within};
+use longhaul_summarize::SummarizeError;
 use longhaul_transcript::{Span, SummaryMode, SummaryRecord, Tokens};
 
-use super::{Error, Session};
+use super::{Error, Session, background::asked};
 use crate::{
     compact::{AssembleError, CompactError},
     event::EventKind,
@@ -160,13 +160,7 @@ impl Session {
         let job = job.asked_of(&*summarizer);
         self.tell_calls(&*summarizer, &job);
         let limit = self.state.config().summary_deadline();
-        let asked = summarizer.summarize(job.request());
-        let answer = match summarizer.ends_by_itself() {
-            true => asked.await,
-            false => within(asked, self.sleep.sleep(limit))
-                .await
-                .unwrap_or(Err(SummarizeError::TimedOut { after: limit })),
-        };
+        let answer = asked(&*summarizer, job.request(), &*self.sleep, limit).await;
         let error = match answer {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);

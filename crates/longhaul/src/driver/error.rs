@@ -13,7 +13,7 @@ use crate::{
     session::{BranchError, MemoryNameError, PinError, RewriteError},
 };
 
-/// The context could not be made ready.
+/// The context could not be made ready. Each says its cause in its own words; who prints the chain of causes says it twice.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -65,14 +65,14 @@ pub enum Error {
         limit: Option<Tokens>,
     },
     /// No model gave a summary and `abort_on_failure` is set. The context is as it was.
-    #[error("no summary could be made")]
+    #[error("no summary could be made: {0}")]
     Summarize(#[source] SummarizeError),
     /// A compaction that was asked for is impossible, or there is no use in it.
     #[error("the context cannot be compacted: {0}")]
     Compact(CompactError),
     /// A summary is empty, or larger than it was allowed to be, and `abort_on_failure` is set or it was made in the
     /// background. The context is as it was.
-    #[error("the summary cannot be used")]
+    #[error("the summary cannot be used: {0}")]
     Draft(#[source] AssembleError),
     /// The store could not be read or written, or somebody else went on with the session and this one is to
     /// [stop](crate::Overtaken::Stop) then. The context is as it was.
@@ -97,7 +97,7 @@ pub enum Error {
     )]
     Strayed,
     /// A compaction was made and could not be applied.
-    #[error("the compaction could not be applied")]
+    #[error("the compaction could not be applied: {0}")]
     Rewrite(#[source] RewriteError),
     /// A message could not be pinned.
     #[error(transparent)]
@@ -119,10 +119,10 @@ pub enum Error {
 }
 
 /// Returns what happened: that somebody else went on is no failure of the store, and who asked to stop then must read it.
-fn store_failed(error: &StoreError) -> &'static str {
+fn store_failed(error: &StoreError) -> String {
     match is_by_another(error) {
-        true => "somebody else went on with the session",
-        false => "the store failed",
+        true => error.to_string(),
+        false => format!("the store failed: {error}"),
     }
 }
 
@@ -135,4 +135,34 @@ fn of_pins(pinned: Tokens) -> String {
 
 fn told(limit: Option<Tokens>) -> String {
     limit.map(|limit| format!(" (it takes {limit})")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn each_says_its_cause_and_says_it_once() {
+        let disk = || StoreError::backend("writing", "the disk is full");
+        let session = || longhaul_transcript::SessionId::new("s").unwrap();
+        let errors = [
+            Error::Store(disk()),
+            Error::Store(StoreError::NotOverwritten { source: "the disk is full".into() }),
+            Error::Store(StoreError::Unanswered { source: "the disk is full".into() }),
+            Error::Store(StoreError::Overtaken { session: session(), ordinal: 4 }),
+            Error::Store(StoreError::Changed { session: session() }),
+            Error::Summarize(SummarizeError::Refused),
+            Error::Draft(AssembleError::Empty),
+            Error::Rewrite(RewriteError::Stale),
+        ];
+        for error in errors {
+            let (said, cause) = (error.to_string(), error.source().unwrap());
+            let root = cause.source().map_or_else(|| cause.to_string(), ToString::to_string);
+            assert_eq!(said.matches(&root).count(), 1, "{said}");
+            assert!(said.ends_with(&cause.to_string()), "{said}");
+        }
+        assert_eq!(Error::Store(disk()).to_string(), "the store failed: writing failed: the disk is full");
+    }
 }

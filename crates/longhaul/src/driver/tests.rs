@@ -168,7 +168,7 @@ async fn abort_on_failure_returns_the_error_and_changes_nothing() {
     talk(&mut context, 64);
     let before: Vec<_> = context.state().view().messages().cloned().collect();
     let error = context.prepare().await.unwrap_err();
-    expect!["no summary could be made"].assert_eq(&error.to_string());
+    assert!(error.to_string().starts_with("no summary could be made: no summarizer gave"), "{error}");
     assert_eq!(context.state().view().messages().cloned().collect::<Vec<_>>(), before);
     // It is not asked again at once, and at the hard limit the rules must do.
     context.prepare().await.unwrap();

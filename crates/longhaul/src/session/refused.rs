@@ -131,7 +131,7 @@ impl SessionState {
     }
 
     /// Returns the window that was given, or what a refusal told of it.
-    pub(super) fn known_window(&self) -> ContextWindow {
+    pub(crate) fn known_window(&self) -> ContextWindow {
         let Some(limit) = self.refusals.told else { return self.window };
         let reserved_output = self.window.reserved_output.min(limit.scaled(LARGEST_RESERVE));
         ContextWindow { window: limit, reserved_output }

@@ -165,12 +165,13 @@ impl View {
 #[cfg(feature = "wire")]
 impl View {
     /// Returns the view as a request of `format` carries it, and what could not be carried: what came in that provider's own
-    /// spelling goes out in it, images, signed thinking and unknown fields included.
+    /// spelling goes out in it, images, signed thinking and unknown fields included. What a message lost is told with the first view
+    /// that goes out with it, and not with those that begin as that one did ([`stable_prefix`](Self::stable_prefix)).
     ///
     /// # Errors
     /// When the format can only be imported.
     pub fn to_json(&self, format: Format) -> Result<Rendition, WireError> {
-        longhaul_wire::render(self.messages().map(|message| &**message), format)
+        longhaul_wire::render_grown(self.messages().map(|message| &**message), format, self.stable)
     }
 
     /// Returns where a request should mark what the provider is to cache, at most four places: what stays until the next

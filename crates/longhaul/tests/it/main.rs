@@ -1,6 +1,7 @@
 //! The facade as its users see it: one module for each design document, and the pages that are written from the code.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
+mod absurd;
 mod cached;
 mod configuration;
 mod documents;

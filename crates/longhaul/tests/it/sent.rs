@@ -2,7 +2,7 @@
 //! originals, and what was done is told.
 
 use longhaul::{
-    Session,
+    Session, View,
     tokens::ContextWindow,
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
     wire::{Format, Profile, encode, read, validate},
@@ -260,6 +260,26 @@ async fn of_many_calls_each_stands_with_its_result() {
         sent.iter().filter_map(|message| message["tool_calls"].as_array().map(Vec::len)).collect();
     assert_eq!(calls, [128, 128, 44]);
     assert_eq!(sent.iter().filter(|message| message["role"] == "tool").count(), 300);
+}
+
+#[tokio::test]
+async fn what_a_message_lost_is_told_with_the_first_request_that_has_it() {
+    let message =
+        |role: &str, nth: usize| format!(r#"{{"role":"{role}","content":"{nth}","id":"msg_{nth}"}}"#);
+    let mut session = session();
+    for nth in 0..4 {
+        session.push_json(Format::OpenAi, &message("user", 2 * nth)).unwrap();
+        let view = session.prepare().await.unwrap();
+        let losses = |view: &View| view.to_json(Format::Anthropic).unwrap().losses;
+        let places = if nth == 0 {
+            "1 x field id left out (m0)".to_owned()
+        } else {
+            format!("2 x field id left out (m{}-m{})", 2 * nth - 1, 2 * nth)
+        };
+        assert_eq!(losses(&view), [places]);
+        assert_eq!(losses(&view), losses(&view), "a view says the same each time");
+        session.push_json(Format::OpenAi, &message("assistant", 2 * nth + 1)).unwrap();
+    }
 }
 
 /// A call that was sent as aborted, since others made with it were answered, has its own result once that comes.

@@ -90,6 +90,71 @@ async fn who_never_answers_is_waited_for_as_long_as_is_set() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_never_answers_a_reviewer_or_the_background_is_not_waited_for_longer() {
+    let config = Config { mode: SummaryMode::Hybrid, summary_deadline_ms: 7_000, ..Config::default() };
+    let reviewed = Arc::new(Reviewed::new(Arc::new(Silent), Arc::new(Terse)));
+    let (mut session, told) = session(config.clone(), reviewed);
+    let start = tokio::time::Instant::now();
+    session.compact(None).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 7);
+    assert_eq!(reasons(&told), ["the summarizer gave nothing within 7 s"]);
+
+    let trigger_ratio = Threshold::Ratio(0.8);
+    let (mut session, _) = self::session(Config { trigger_ratio, ..config }, Arc::new(Silent));
+    let background = loop {
+        talk(&mut session);
+        if let Some(background) = session.start_background() {
+            break background;
+        }
+    };
+    let start = tokio::time::Instant::now();
+    let answer = background.draft().await;
+    assert!(matches!(answer, Err(SummarizeError::TimedOut { .. })), "{answer:?}");
+    assert_eq!(start.elapsed().as_secs(), 7);
+}
+
+/// Tells the time that it is told.
+#[derive(Debug, Default)]
+struct Told(std::sync::atomic::AtomicI64);
+
+impl longhaul::transcript::Clock for Told {
+    fn now_ms(&self) -> i64 {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+#[tokio::test]
+async fn a_background_that_nobody_comes_back_from_does_not_stop_the_next() {
+    let clock = Arc::new(Told::default());
+    let config = Config {
+        mode: SummaryMode::Llm,
+        summary_deadline_ms: 7_000,
+        trigger_ratio: Threshold::Ratio(0.8),
+        ..Config::default()
+    };
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let mut session = Session::builder(SessionId::new("own").unwrap(), window)
+        .config(config)
+        .counter(Arc::new(CharsPer4))
+        .clock(Arc::clone(&clock) as Arc<dyn longhaul::transcript::Clock>)
+        .summarizer(Arc::new(Own(|| Ok(WORDS))))
+        .build()
+        .unwrap();
+    let lost = loop {
+        talk(&mut session);
+        if let Some(background) = session.start_background() {
+            break background;
+        }
+    };
+    assert!(session.start_background().is_none(), "one at a time");
+    clock.0.store(8_000, std::sync::atomic::Ordering::Relaxed);
+    let background = session.start_background().expect("the other one is overdue");
+    let draft = background.draft().await.unwrap();
+    session.finish_background(background, draft.clone()).await.unwrap();
+    assert!(session.finish_background(lost, draft).await.is_err(), "it comes too late");
+}
+
 fn talk(session: &mut Session) {
     for nth in 0..15 {
         session.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
