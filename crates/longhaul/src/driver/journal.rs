@@ -367,23 +367,28 @@ impl Journal {
     }
 
     /// Returns the steps that put the summary of `stepped`, which was taken back, in force again, and take back what was made
-    /// in its place since.
-    pub(super) async fn steps_to(&self, stepped: &SessionState) -> Result<Vec<ChainStep>, StoreError> {
+    /// in its place since; `None` where it was destroyed meanwhile.
+    pub(super) async fn steps_to(&self, stepped: &SessionState) -> Result<Option<Vec<ChainStep>>, StoreError> {
         let held = self.store.state(&self.line).await?;
         let (chain, undone) = held.map(|held| (held.chain, held.undone)).unwrap_or_default();
         let record = stepped.summary();
         if let Some(record) = record.filter(|record| undone.last() == Some(&record.id)) {
-            return Ok(vec![ChainStep::Redo(record.id.clone())]);
+            return Ok(Some(vec![ChainStep::Redo(record.id.clone())]));
         }
         // A compaction that was made since leaves nothing to redo in the store: the summary is written again.
         let record = record.filter(|record| !chain.contains(&record.id));
+        if let Some(record) = record
+            && self.store.record(&self.line, &record.id).await?.is_none()
+        {
+            return Ok(None);
+        }
         let onto = match record {
             Some(record) => record.parent.as_ref(),
             None => stepped.summary().map(|record| &record.id),
         };
         let above = chain.into_iter().rev().take_while(|id| Some(id) != onto);
         let again = record.map(|record| ChainStep::Append(Box::new(stepped.redacted_record(record))));
-        Ok(above.map(ChainStep::Undo).chain(again).collect())
+        Ok(Some(above.map(ChainStep::Undo).chain(again).collect()))
     }
 
     /// Writes the session as it is after steps along the chain.

@@ -21,7 +21,8 @@ impl Session {
         self.step(Step::Undo).await
     }
 
-    /// Applies the last undone rewrite again, and returns whether it did; see [`undo`](Self::undo).
+    /// Applies the last undone rewrite again, and returns whether it did: not where there was none, nor where its summary was
+    /// destroyed in the store; see [`undo`](Self::undo).
     ///
     /// # Errors
     /// [`Error::RedoLost`] where the context was compacted since, by hand or with more that was said;
@@ -71,7 +72,13 @@ impl Session {
             let chain = match step {
                 _ if before == after => Vec::new(),
                 Step::Undo => before.map(ChainStep::Undo).into_iter().collect(),
-                Step::Redo => journal.steps_to(&stepped).await.map_err(Error::Store)?,
+                Step::Redo => match journal.steps_to(&stepped).await.map_err(Error::Store)? {
+                    Some(steps) => steps,
+                    None => {
+                        self.state.forget_undone();
+                        return Ok(false);
+                    }
+                },
             };
             for undone in &chain {
                 let ChainStep::Undo(undone) = undone else { continue };

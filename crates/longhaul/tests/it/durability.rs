@@ -105,3 +105,48 @@ impl SummaryStore for Failing {
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>> { self.inner.cached(key).await }
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<()> { self.inner.cache(key, value).await }
 }
+
+/// What was destroyed in the store while a session could still redo it does not come back with the redo: not into the store, and
+/// not into the view.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn what_another_process_destroyed_does_not_come_back_with_a_redo() {
+    use longhaul::store::{Selector, SqliteStore};
+    const WORD: &str = "zebra-4711-omega";
+    for (case, compacts_between) in [("at once", false), ("after another compaction", true)] {
+        let folder =
+            std::env::temp_dir().join(format!("longhaul-redo-{}-{compacts_between}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("store.db");
+        let open = || Arc::new(SqliteStore::open(&path).unwrap());
+        let (mine, theirs) = (open(), open());
+        let mut session = builder().store(mine.clone()).build().unwrap();
+        session.push(Message::user(format!("Never name {WORD} to anybody, and fix the build.")));
+        for nth in 0..8 {
+            session.push(Message::assistant(format!("Part {nth} was looked at. ").repeat(20)));
+            session.push(Message::user(format!("And the part number {nth}?")));
+        }
+        session.prepare().await.unwrap();
+        session.compact(None).await.unwrap();
+        assert!(session.state().summary().unwrap().text.contains(WORD), "{case}");
+        assert!(session.undo().await.unwrap(), "{case}");
+        if compacts_between {
+            session.compact(None).await.unwrap();
+            session.undo().await.unwrap();
+        }
+        let forgotten = theirs.forget(&name(), &Selector::Matching(WORD.to_owned()), 2).await.unwrap();
+        assert!(!forgotten.records.is_empty(), "{case}");
+        let redone = session.redo().await;
+        assert!(!matches!(redone, Ok(true)), "{case}: {redone:?}");
+        let _ = session.save().await;
+        drop((session, mine, theirs));
+        for file in std::fs::read_dir(&folder).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(WORD.len()).any(|at| at == WORD.as_bytes()), "{case}: it is in the store");
+        }
+        let opened = builder().store(open()).open().await.unwrap();
+        let shown: String = opened.state().view().messages().flat_map(|message| message.texts()).collect();
+        assert!(!shown.contains(WORD), "{case}: {shown}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
