@@ -130,10 +130,6 @@ fn chain_steps(session: &SessionId, state: &StoredSession, commit: &Commit) -> R
     for asked in &commit.chain {
         match asked {
             ChainStep::Append(record) if chain.last() == Some(&record.id) => {}
-            // What was destroyed does not come back by being written again.
-            ChainStep::Append(record) if state.forgotten_records.contains(&record.id) => {
-                return Err(StoreError::RecordForgotten { session: session.clone(), id: record.id.clone() });
-            }
             ChainStep::Append(record) => {
                 if chain.last() != record.parent.as_ref() {
                     return Err(conflict(record.parent.as_ref(), chain.last()));

@@ -101,6 +101,7 @@ pub use object::{Object, address_of, readable_text};
 pub use open::{Location, open_store};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use proof::DamagedSummary;
 pub use query::{Fit, Query, WordPlace};
 #[cfg(feature = "encryption")]
 pub use seal::StoreKey;

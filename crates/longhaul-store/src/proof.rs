@@ -1,7 +1,7 @@
 //! Whether what stands in the journal, or as a summary, is what the log says was put there: of a few, without reading all of
 //! the log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use longhaul_transcript::{SessionId, Span, SummaryId, SummaryRecord};
 
@@ -296,33 +296,63 @@ fn is_unexplained(held: &StoredSession, original: &Original) -> bool {
     original.message.is_none() && !original.is_changed && !held.is_forgotten(original.ordinal)
 }
 
-/// Returns the records `ids`, each as the log says it was made.
+/// A summary in force that is not handed out: what is stored of it is not what was written.
+#[derive(Debug)]
+pub struct DamagedSummary {
+    /// Its id.
+    pub id: SummaryId,
+    /// What is the matter with it.
+    pub error: StoreError,
+}
+
+/// Returns the records `ids`, each as the log says it was made, or what is the matter with it.
 pub(crate) async fn records<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     ids: &[SummaryId],
-) -> Result<Vec<SummaryRecord>, StoreError> {
+) -> Result<Vec<Result<SummaryRecord, DamagedSummary>>, StoreError> {
     let entries = store.records(session).await?;
+    // One that was made again stands there twice; the newest is the one in force.
+    let entry = |id: &SummaryId| entries.iter().rev().find(|entry| entry.id == *id);
+    let addresses: Vec<_> = ids.iter().filter_map(|id| Some(entry(id)?.address)).collect();
+    let mut contents = match store.contents(session, &addresses).await {
+        Ok(contents) => addresses.into_iter().zip(contents).collect(),
+        // One is damaged: they are asked for one by one.
+        Err(StoreError::DamagedContent { .. }) => HashMap::new(),
+        Err(error) => return Err(error),
+    };
     let mut records = Vec::with_capacity(ids.len());
     for id in ids {
-        // One that was made again stands there twice; the newest is the one in force.
-        let Some(entry) = entries.iter().rev().find(|entry| entry.id == *id) else {
-            let (session, record) = (session.clone(), id.clone());
-            return Err(StoreError::Damaged { session, problem: Problem::MissingRecord { record } });
+        let read = match entry(id) {
+            Some(entry) => record(store, session, entry, contents.remove(&entry.address)).await,
+            None => {
+                let (session, record) = (session.clone(), id.clone());
+                Err(StoreError::Damaged { session, problem: Problem::MissingRecord { record } })
+            }
         };
-        records.push(record(store, session, entry).await?);
+        records.push(match read {
+            Ok(record) => Ok(record),
+            Err(error @ (StoreError::Damaged { .. } | StoreError::DamagedContent { .. })) => {
+                Err(DamagedSummary { id: id.clone(), error })
+            }
+            Err(error) => return Err(error),
+        });
     }
     Ok(records)
 }
 
-/// Returns the record of `entry`, as the log says it was made.
+/// Returns the record of `entry`, as the log says it was made, from its content where that was read already.
 pub(crate) async fn record<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     entry: &RecordEntry,
+    content: Option<Option<Vec<u8>>>,
 ) -> Result<SummaryRecord, StoreError> {
     made(session, entry, store.events(session, entry.seq, 1).await?.first())?;
-    let json = store.contents(session, &[entry.address]).await?.pop().flatten();
+    let json = match content {
+        Some(json) => json,
+        None => store.contents(session, &[entry.address]).await?.pop().flatten(),
+    };
     object::read_record(entry.address, &json.ok_or(StoreError::DamagedContent { address: entry.address })?)
 }
 

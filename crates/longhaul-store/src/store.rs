@@ -12,8 +12,9 @@ use async_trait::async_trait;
 use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
-    Change, Commit, Decide, Event, EventKind, ForgottenBy, Hit, JournalEntry, Journaled, Object, Original,
-    Query, RecordEntry, Selector, SessionInfo, Snapshot, Step, StoreError, StoredSession, Verification,
+    Change, Commit, DamagedSummary, Decide, Event, EventKind, ForgottenBy, Hit, JournalEntry, Journaled,
+    Object, Original, Query, RecordEntry, Selector, SessionInfo, Snapshot, Step, StoreError, StoredSession,
+    Verification,
     change::{Spoken, originals_change},
     commit,
     event::ForkedFrom,
@@ -257,6 +258,15 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`StoreError::Damaged`] where one of them is not what the log says was made.
     async fn chain(&self, session: &SessionId) -> Result<Vec<SummaryRecord>, StoreError> {
+        let summaries = self.summaries(session).await?;
+        summaries.into_iter().collect::<Result<_, _>>().map_err(|damaged| damaged.error)
+    }
+
+    /// Returns the records in force, oldest first; of one that is not what the log says was made, what is the matter with it.
+    async fn summaries(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<Result<SummaryRecord, DamagedSummary>>, StoreError> {
         let Some(state) = self.state(session).await? else { return Ok(Vec::new()) };
         proof::records(self, session, &state.chain).await
     }
@@ -268,7 +278,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     async fn record(&self, session: &SessionId, id: &SummaryId) -> Result<Option<SummaryRecord>, StoreError> {
         let entries = self.records(session).await?;
         match entries.iter().rev().find(|entry| entry.id == *id && !entry.is_forgotten) {
-            Some(entry) => proof::record(self, session, entry).await.map(Some),
+            Some(entry) => proof::record(self, session, entry, None).await.map(Some),
             None => Ok(None),
         }
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul::{
     Loss,
-    store::Original,
+    store::{DamagedSummary, Original},
     transcript::{Message, Span, SummaryRecord, Transcript},
 };
 
@@ -20,7 +20,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.session.store)?;
     let session = archive.session_or_newest(args.session.session.as_deref())?;
     let state = archive.wait(archive.store.require(&session))?;
-    let chain = archive.wait(archive.store.chain(&session))?;
+    let summaries = archive.wait(archive.store.summaries(&session))?;
+    let chain: Vec<_> = summaries.iter().flatten().cloned().collect();
+    let damaged = || summaries.iter().filter_map(|summary| summary.as_ref().err());
     let summarized = chain.last().map_or(0, |record| record.covers.end).min(state.messages);
     let start = if args.full { 0 } else { summarized };
     let span = Span { start, end: state.messages };
@@ -37,6 +39,10 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
             "undone": state.undone,
             "messages": messages,
         });
+        if damaged().next().is_some() {
+            let told = |damaged: &DamagedSummary| serde_json::json!({ "id": damaged.id, "error": damaged.error.to_string() });
+            value["damaged_summaries"] = damaged().map(told).collect();
+        }
         if args.full {
             value["loss"] = serde_json::to_value(loss(&originals, &chain))?;
         }
@@ -47,14 +53,23 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let held = format!(
         " {}, {}{}{}",
         counted(state.messages, "message"),
-        counted(chain.len() as u64, "summary"),
+        counted(summaries.len() as u64, "summary"),
         if chain.len() > 1 { format!(", {}", in_force(&chain)) } else { " in force".to_owned() },
         if state.undone.is_empty() { String::new() } else { format!(", {} taken back", state.undone.len()) },
     );
     let mut out = painter.hung(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
-    for record in &chain {
-        out.push_str(&heading(record, painter));
-        out.push_str(&headed(&painter.folded(&plain(&record.text)), painter));
+    for summary in &summaries {
+        match summary {
+            Ok(record) => {
+                out.push_str(&heading(record, painter));
+                out.push_str(&headed(&painter.folded(&plain(&record.text)), painter));
+            }
+            Err(DamagedSummary { id, error }) => {
+                let title = painter.bold(&format!("Summary {id}"));
+                let told = format!("cannot be shown: {}", plain(&error.to_string()));
+                out.push_str(&format!("\n{title}\n{}", painter.hung("", &told, "  ")));
+            }
+        }
     }
     if args.full && !chain.is_empty() {
         out.push_str(&report(&originals, &chain, session.as_str(), painter));

@@ -26,15 +26,25 @@ pub(super) fn all(args: &StoreArgs) -> Result<Vec<Resource>> {
     let sessions = archive.wait(archive.store.sessions())?;
     let mut resources = Vec::new();
     for info in sessions {
-        let Some(record) = archive.wait(archive.store.head(&info.session))? else { continue };
-        let (session, id) = (&info.session, &record.id);
+        let session = &info.session;
         let title = format!("Summary of {session}");
-        let about = format!(
-            "What stands for {} messages of the session since {}, in {} tokens",
-            grouped(record.covered.len() as u64),
-            utc(record.created_at_ms),
-            grouped(record.tokens.0),
-        );
+        let (id, about) = match archive.wait(archive.store.head(session)) {
+            Ok(None) => continue,
+            // The others are listed all the same.
+            Err(error) => match archive.wait(archive.store.require(session))?.head() {
+                Some(id) => (id.clone(), format!("It cannot be shown: {error}")),
+                None => continue,
+            },
+            Ok(Some(record)) => {
+                let about = format!(
+                    "What stands for {} messages of the session since {}, in {} tokens",
+                    grouped(record.covered.len() as u64),
+                    utc(record.created_at_ms),
+                    grouped(record.tokens.0),
+                );
+                (record.id, about)
+            }
+        };
         let resource = Resource::new(format!("{SUMMARIES}{session}/{id}"), format!("{session}/{id}"));
         resources.push(resource.with_title(title).with_description(about).with_mime_type("text/plain"));
         if resources.len() == MOST {

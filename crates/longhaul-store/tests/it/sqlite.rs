@@ -354,6 +354,10 @@ fn a_summary_in_the_place_of_another_is_told_and_never_handed_out() {
     let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     let told = |id: &SummaryId, what: &str| {
         let store = SqliteStore::open(&path).unwrap();
+        let summaries = block_on(store.summaries(&name)).unwrap();
+        let at = summaries.iter().position(|summary| summary.is_err()).unwrap();
+        assert!(matches!(&summaries[at], Err(damaged) if damaged.id == *id), "{summaries:?}");
+        assert_eq!(summaries.len(), 2);
         for error in [
             block_on(store.chain(&name)).unwrap_err(),
             block_on(store.record(&name, id)).map_or_else(|error| error, |found| panic!("{found:?}")),
@@ -379,6 +383,8 @@ fn a_summary_in_the_place_of_another_is_told_and_never_handed_out() {
     drop(store);
     change("DELETE FROM records WHERE seq = (SELECT min(seq) FROM records)");
     let store = SqliteStore::open(&path).unwrap();
+    let summaries = block_on(store.summaries(&name)).unwrap();
+    assert!(matches!(&summaries[..], [Err(gone), Ok(there)] if (&gone.id, &there.id) == (&first, &second)));
     let missing = block_on(store.chain(&name)).unwrap_err().to_string();
     assert_eq!(missing, format!("session s is damaged: record {first} is missing"));
 }

@@ -368,7 +368,10 @@ impl Journal {
 
     /// Returns the steps that put the summary of `stepped`, which was taken back, in force again, and take back what was made
     /// in its place since; `None` where it was destroyed meanwhile.
-    pub(super) async fn steps_to(&self, stepped: &SessionState) -> Result<Option<Vec<ChainStep>>, StoreError> {
+    pub(super) async fn steps_to(
+        &self,
+        stepped: &SessionState,
+    ) -> Result<Option<Vec<ChainStep>>, StoreError> {
         let held = self.store.state(&self.line).await?;
         let (chain, undone) = held.map(|held| (held.chain, held.undone)).unwrap_or_default();
         let record = stepped.summary();
