@@ -16,13 +16,13 @@ pub struct Object {
     pub json: Arc<str>,
 }
 
-/// What is kept beside a message, which says the same however it is spelled.
+/// What is kept beside a message, which says the same however it is spelled; a spelling may be large, and is lent to be written.
 #[derive(Debug, Serialize, Deserialize)]
-struct Spelling {
+struct Spelling<R> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     speaker: Option<Speaker>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    raw: Option<Raw>,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    raw: Option<R>,
 }
 
 /// Returns the address of a message: the SHA-256 of its canonical JSON. Where a message comes from, who is seen to speak
@@ -40,17 +40,17 @@ impl Object {
 
     /// Returns what is to be kept beside a message; `None` where there is nothing.
     pub fn of_spelling(message: &Redacted<Message>) -> Option<Object> {
-        let spelling = Spelling { speaker: message.speaker, raw: message.raw.as_deref().cloned() };
+        let spelling = Spelling { speaker: message.speaker, raw: message.raw.as_deref() };
         if spelling.speaker.is_none() && spelling.raw.is_none() {
             return None;
         }
-        let json = serde_json::to_string(&spelling).expect("a spelling has string keys only");
+        let json = json_of(&spelling, spelling.raw.map_or(0, |raw| raw.json.len()));
         Some(Object { address: ContentHash::of(json.as_bytes()), json: json.into() })
     }
 
     /// Returns the content of a record.
     pub fn of_record(record: &Redacted<SummaryRecord>) -> Object {
-        let json = serde_json::to_string(&**record).expect("a record has string keys only");
+        let json = json_of(&**record, record.text.len());
         Object { address: ContentHash::of(json.as_bytes()), json: json.into() }
     }
 
@@ -62,7 +62,19 @@ impl Object {
 
 /// Returns the words of the message that `json` is; none where it is no message.
 pub(crate) fn words_of_json(json: &[u8]) -> String {
-    serde_json::from_slice::<Message>(json).map(|message| search::words_of(&message)).unwrap_or_default()
+    message_in(json).map(|message| search::words_of(&message)).unwrap_or_default()
+}
+
+/// Returns the message that `json` is, unchecked; `None` where it is none.
+pub(crate) fn message_in(json: &[u8]) -> Option<Message> {
+    serde_json::from_slice(json).ok()
+}
+
+/// Returns a value as JSON that has string keys only and holds about so many bytes of text: a large one is not moved as it grows.
+fn json_of(value: &impl Serialize, bytes: usize) -> String {
+    let mut json = Vec::with_capacity(bytes + bytes / 16 + 128);
+    serde_json::to_writer(&mut json, value).expect("it has string keys only");
+    String::from_utf8(json).expect("JSON is UTF-8")
 }
 
 /// Returns the message that `json` is, checked against its address.
@@ -107,7 +119,7 @@ pub(crate) fn read_original(
     };
     if let (Some(message), Some(address)) = (&mut message, entry.spelling) {
         let json = spelling.ok_or(StoreError::DamagedContent { address })?;
-        let spelling: Spelling = read(address, &json)?;
+        let spelling: Spelling<Raw> = read(address, &json)?;
         message.speaker = spelling.speaker;
         message.raw = spelling.raw.map(Arc::new);
     }
@@ -116,7 +128,7 @@ pub(crate) fn read_original(
 
 /// Returns whether `json` is what was kept beside a message, at its address.
 pub(crate) fn is_spelling(address: ContentHash, json: &[u8]) -> bool {
-    read::<Spelling>(address, json).is_ok()
+    read::<Spelling<Raw>>(address, json).is_ok()
 }
 
 /// Returns the record that `json` is, checked against its address and version.
@@ -137,7 +149,7 @@ fn read<T: serde::de::DeserializeOwned>(address: ContentHash, json: &[u8]) -> Re
 }
 
 fn canonical_json(message: &Message) -> String {
-    let json = |message: &Message| serde_json::to_string(message).expect("a message has string keys only");
+    let json = |message: &Message| json_of(message, readable(message).iter().map(|text| text.len()).sum());
     match (message.origin, message.speaker) {
         (Origin::Caller, None) => json(message),
         _ => json(&Message { origin: Origin::Caller, speaker: None, ..message.clone() }),
@@ -146,31 +158,25 @@ fn canonical_json(message: &Message) -> String {
 
 /// Returns the text of a message as a person would read it: what is said, called and answered.
 pub fn readable_text(message: &Message) -> String {
-    let mut out = String::new();
+    readable(message).join("\n")
+}
+
+/// Returns the same in its pieces.
+pub(crate) fn readable(message: &Message) -> Vec<&str> {
+    let mut texts: Vec<&str> = Vec::new();
     let mut pending: Vec<&Part> = message.parts.iter().rev().collect();
     while let Some(part) = pending.pop() {
         match part {
-            Part::Text(text) => push(&mut out, text),
-            Part::Reasoning(reasoning) => push(&mut out, &reasoning.text),
-            Part::ToolCall(call) => {
-                push(&mut out, &call.name);
-                push(&mut out, &call.arguments.0);
-            }
+            Part::Text(text) => texts.push(text),
+            Part::Reasoning(reasoning) => texts.push(&reasoning.text),
+            Part::ToolCall(call) => texts.extend([&*call.name, &*call.arguments.0]),
             Part::ToolResult(result) => pending.extend(result.content.iter().rev()),
-            Part::Media(media) => push(&mut out, &media.source),
+            Part::Media(media) => texts.push(&media.source),
             _ => {}
         }
     }
-    out
-}
-
-fn push(out: &mut String, text: &str) {
-    if !text.is_empty() {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out.push_str(text);
-    }
+    texts.retain(|text| !text.is_empty());
+    texts
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use longhaul_transcript::Message;
 
-use crate::{Query, object::readable_text};
+use crate::{
+    Query,
+    object::{readable, readable_text},
+};
 
 /// Returns the words of `text` in lower case, in order, repetitions included. A word is a run of letters and digits;
 /// a character of a script without spaces is a word of its own. Nothing else of a query has a meaning.
@@ -14,19 +17,20 @@ pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 
 /// Returns the words of a message, each once, separated by spaces.
 pub(crate) fn words_of(message: &Message) -> String {
-    let text = readable_text(message);
     let mut seen = HashSet::new();
     let mut out = String::new();
-    each_word(&text, |word| {
-        if !seen.contains(word) {
-            seen.insert(word.to_owned());
-            if !out.is_empty() {
-                out.push(' ');
+    for text in readable(message) {
+        each_word(text, |word| {
+            if !seen.contains(word) {
+                seen.insert(word.to_owned());
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(word);
             }
-            out.push_str(word);
-        }
-        true
-    });
+            true
+        });
+    }
     out
 }
 

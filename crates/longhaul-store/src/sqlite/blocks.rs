@@ -31,7 +31,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Returns the content at `place`; `None` where the block is damaged or gone.
+    /// Returns the content at `place`; `None` where the block is damaged or gone. Of a block that holds nothing else nothing is kept.
     pub(super) fn read(
         &mut self,
         connection: &Connection,
@@ -45,6 +45,11 @@ impl Reader {
                 .optional()?;
             let Some(bytes) = body.and_then(|body| codec.decode(true, body)) else { return Ok(None) };
             self.last = Some((place.block, bytes));
+        }
+        if let Some((_, bytes)) =
+            self.last.take_if(|(_, bytes)| place.start == 0 && place.length == bytes.len())
+        {
+            return Ok(Some(bytes));
         }
         let bytes = self.last.as_ref().map_or(&[][..], |(_, bytes)| bytes);
         let end = place.start.checked_add(place.length);
@@ -74,6 +79,11 @@ pub(super) fn write(
     }
     let mut size = if joined.is_empty() { 0 } else { size };
     for content in contents {
+        // A large one is not copied to stand with others.
+        if content.json.len() >= FULL && !joined.is_empty() {
+            put(connection, codec, key.take(), &std::mem::take(&mut joined))?;
+            size = 0;
+        }
         size += content.json.len();
         joined.push(content);
         if size >= FULL {

@@ -12,7 +12,7 @@ use super::{
     rows::{WRITING, words_row},
     write::place_of,
 };
-use crate::{StoreError, object::words_of_json};
+use crate::{StoreError, object::message_in, search::words_of};
 
 /// Returns the sessions (or the one that is named) that have originals which are not in the index.
 pub(super) fn behind(connection: &Connection, session: Option<&SessionId>) -> Result<Vec<i64>, StoreError> {
@@ -57,7 +57,9 @@ pub(super) fn catch_up(connection: &Connection, codec: &Codec, key: i64) -> rusq
             Some(place) => reader.read(connection, codec, place)?,
             None => codec.decode(is_packed, row.get(2)?),
         };
-        let words = json.map(|json| words_of_json(&json)).unwrap_or_default();
+        // A large message is held once: its JSON goes before its words are read.
+        let message = json.and_then(|json| message_in(&json));
+        let words = message.map(|message| words_of(&message)).unwrap_or_default();
         insert.execute(params![words_row(key, ordinal), codec.words(&words)])?;
     }
     connection
