@@ -43,6 +43,7 @@ async fn goes_on(mut session: Session, what: &str) {
 }
 
 type Set = fn(&mut Session) -> Result<(), BuildError>;
+type Act = fn(&mut Session);
 
 #[tokio::test]
 async fn what_no_setter_takes_changes_nothing() {
@@ -103,7 +104,7 @@ async fn what_is_taken_does_no_harm() {
             goes_on(session, "odd prices").await;
         }
     }
-    let taken: [(&str, fn(&mut Session)); 12] = [
+    let taken: [(&str, Act); 12] = [
         ("no prices", |session| session.set_prices(Prices::default()).unwrap()),
         ("a model without an address", |session| session.set_endpoint("m", "").unwrap()),
         ("no overhead", |session| session.set_fixed_overhead(Tokens::ZERO).unwrap()),
