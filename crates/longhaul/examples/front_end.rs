@@ -29,7 +29,7 @@ async fn forward(
     let came = read(Some(format), body.as_bytes())?;
     let mut session = session_of(store, id, &came, now_ms).await?;
     let followed = session.sync(&came).await?;
-    session.set_fixed_overhead(came.tools().iter().map(|tool| CharsPer4.count_text(tool)).sum());
+    session.set_fixed_overhead(came.tools().iter().map(|tool| CharsPer4.count_text(tool)).sum())?;
     let view = session.prepare().await?;
     // The model, the tools and all else that stands in the body stay as they came.
     let request = came.with_messages(&view.to_json_marked(format)?)?;

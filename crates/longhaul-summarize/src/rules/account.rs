@@ -175,8 +175,8 @@ fn participants(entries: &[Entry]) -> Vec<String> {
 
 /// Returns the last decisions, oldest first: what lies before them is not read.
 fn last_decisions(few: &FewOf<'_>, speakers: &Speakers) -> Vec<String> {
-    let of = |entry| decisions(std::slice::from_ref(entry), speakers).into_iter().rev();
     let newest = |entries: &[Entry]| -> Vec<Decision> {
+        let of = |entry| decisions(std::slice::from_ref(entry), speakers).into_iter().rev();
         let mut newest: Vec<_> = entries.iter().rev().flat_map(of).take(MOST_DECISIONS).collect();
         newest.reverse();
         newest

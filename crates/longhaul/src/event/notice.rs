@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use longhaul_extract::{ToolFamily, family};
+use longhaul_extract::family;
 use longhaul_summarize::rules::{MOST_COMMANDS, OMITTED};
 use longhaul_transcript::{FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped};
 
@@ -66,9 +66,7 @@ fn n_run(summary: &Summary) -> u64 {
     if summary.commands.len() < MOST_COMMANDS {
         return named;
     }
-    let runs = |tool: &&ToolUse| {
-        matches!(family(&ToolCall::function("", &*tool.tool, "{}")), ToolFamily::Shell | ToolFamily::Test)
-    };
+    let runs = |tool: &&ToolUse| family(&ToolCall::function("", &*tool.tool, "{}")).runs_commands();
     let called = summary.tools_used.iter().filter(runs).map(|tool| u64::from(tool.count)).sum();
     named.max(called)
 }

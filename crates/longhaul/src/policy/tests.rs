@@ -396,7 +396,12 @@ fn a_new_window_calls_for_nothing_where_the_view_is_below_its_threshold() {
 #[test]
 fn a_soft_pass_must_be_worth_a_rewrite() {
     let m = Measurement { soft_gain: Tokens(49), ..filled(650) };
-    check(&PolicyState::new(), &usual(), m, expect!["hold: the soft tier would free 49 tokens; 50 make it worth it"]);
+    check(
+        &PolicyState::new(),
+        &usual(),
+        m,
+        expect!["hold: the soft tier would free 49 tokens; 50 make it worth it"],
+    );
     // Once the cache is cold there is nothing to lose.
     let cold = Measurement { cache_is_cold: true, ..m };
     assert!(decide(&PolicyState::new(), &usual(), &cold).is_act());
