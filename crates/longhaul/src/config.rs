@@ -249,7 +249,7 @@ pub struct Config {
 
     /// Whether a failed summary is an error (true) or falls back to rules (false).
     ///
-    /// Unit: none. No message is lost either way.
+    /// Unit: none. No message is lost either way. At the hard limit, where a request would be refused, the rules write it all the same.
     pub abort_on_failure: bool,
 
     /// The most of the conversation that is sent to a summarizing model in one pass.

@@ -83,7 +83,9 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
             .collect();
     if let Some(limit) = config.trigger_messages.filter(|_| !is_halted) {
         let left = until(limit + 1, m.n_said, state.message_wait(config));
-        upcoming.push(Upcoming { is_soft: false, when: When::Messages { at: limit + 1, left } });
+        // A view may hold more already, and wait until enough is new: after an undo it does.
+        let at = (limit + 1).max(m.n_said + left);
+        upcoming.push(Upcoming { is_soft: false, when: When::Messages { at, left } });
     }
     if let Some(after) = config.force_refresh_after_messages.filter(|_| !is_halted) {
         let left = until(after, state.since_compaction(config, m.n_total), config.cooldown_messages);
@@ -204,6 +206,26 @@ mod tests {
         // As foretold: the ninth message more is the one that calls for it.
         assert!(!decide(&PolicyState::new(), &session, &measured(3_000, 50)).is_act());
         assert!(decide(&PolicyState::new(), &session, &measured(3_000, 51)).is_act());
+    }
+
+    // asserts 000-23
+    #[test]
+    fn a_view_with_more_messages_already_is_foretold_where_it_will_act() {
+        let session = Preset::Session.config();
+        let limits = session.limits(Tokens(200_000), Tokens(180_000));
+        let mut state = PolicyState::new();
+        state.acted(
+            Reason::Messages { n_messages: 60, limit: 50 },
+            &measured(9_000, 60),
+            Tokens(3_000),
+            &limits,
+        );
+        // The summary was taken back.
+        let told = forecast(&state, &session, &measured(9_000, 62));
+        let When::Messages { at, left } = told.upcoming[0].when else { panic!("{told}") };
+        assert_eq!(at, 62 + left);
+        assert!(left > 0 && !decide(&state, &session, &measured(9_000, at - 1)).is_act());
+        assert!(decide(&state, &session, &measured(9_000, at)).is_act());
     }
 
     #[test]
