@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use longhaul::transcript::Span;
+use longhaul::transcript::{SessionId, Span, SummaryRecord};
 
 use crate::{
     archive::{Archive, line},
     args::SessionArgs,
+    exit,
     output::Target,
     paint::{Painter, counted, grouped, harmless_json},
 };
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
     let session = archive.session_or_newest(args.session.as_deref())?;
     let state = archive.wait(archive.store.require(&session))?;
-    let Some(record) = archive.wait(archive.store.head(&session))? else {
+    let Some(record) = newest(&archive, &session)? else {
         bail!("no compaction of session {session} is in force: nothing was taken out");
     };
     let taken_out: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
@@ -90,4 +91,16 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     }
     Target::Stdout.put(out.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the summary in force, or the newest one before it that is not damaged, which is told.
+fn newest(archive: &Archive, session: &SessionId) -> Result<Option<SummaryRecord>> {
+    let error = match archive.wait(archive.store.head(session)) {
+        Ok(head) => return Ok(head),
+        Err(error) => error,
+    };
+    let summaries = archive.wait(archive.store.summaries(session))?;
+    let Some(record) = summaries.into_iter().rev().find_map(Result::ok) else { return Err(error) };
+    say!("{}; what follows is of the summary before it", exit::words(&error));
+    Ok(Some(record))
 }

@@ -679,6 +679,24 @@ fn a_store_that_somebody_changed_is_told_by_whatever_reads_it() {
     assert!(!damaged.said().contains("every original is kept"), "{}", damaged.stderr);
 }
 
+/// A summary that cannot be read is told in its place, and keeps nothing else from being shown.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_damaged_summary_is_told_in_its_place() {
+    let (folder, session, _) = recorded();
+    let store = folder.path().join(".local/share/longhaul/store.db");
+    let damage = "UPDATE contents SET body = x'00', block = NULL WHERE key = (SELECT content FROM records)";
+    rusqlite::Connection::open(&store).unwrap().execute_batch(damage).unwrap();
+    let shown = folder.run(&["history", &session], b"");
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let shown = text(&shown);
+    assert!(shown.contains("cannot be shown: the content") && shown.contains("m1"), "{shown}");
+    let read = json(&folder.run(&["history", &session, "--json"], b""));
+    assert_eq!(read["damaged_summaries"].as_array().map(Vec::len), Some(1), "{read}");
+    let diff = folder.run(&["diff", &session], b"");
+    assert!(diff.code == 1 && diff.stderr.contains("is damaged"), "{}", diff.stderr);
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_search_for_no_message_is_refused() {
