@@ -230,7 +230,9 @@ impl<'a> Fixed<'a> {
         let again = Again::new(newest_first);
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
-            let after = match (rule.superseded_by, again.after(rule.message, &rule.text)) {
+            // What must never be holds until it is taken back, whatever else is said of it.
+            let later = again.after(rule.message, &rule.text).filter(|_| !is_standing_rule(&rule.text));
+            let after = match (rule.superseded_by, later) {
                 (Some(by), _) => format!(" (taken back in m{by})"),
                 (None, Some(later)) => format!(" (later on this: m{later})"),
                 (None, None) => String::new(),

@@ -111,6 +111,15 @@ impl Fixed<'_> {
         }
         told.sort_unstable();
         let mut lines: Vec<String> = told.into_iter().map(|(_, line)| line).collect();
+        let fails = all.last().is_some_and(|check| check.last.verdict == Verdict::Failed);
+        let passed = runs.iter().rev().find(|run| run.verdict == Verdict::Passed && !run.checks.is_empty());
+        let since = passed.map_or(committed, |run| run.message.max(committed));
+        if let Some(line) = fails.then(|| self.diagnosis(since)).flatten()
+            && self.cost(&line) + Tokens(1) <= left
+        {
+            left -= self.cost(&line) + Tokens(1);
+            lines.push(line);
+        }
         // What the last of them complained of, where it failed, is what is to be mended next.
         if let Some(check) = all.last().filter(|check| check.last.verdict == Verdict::Failed) {
             let told = lines.join("\n");
@@ -121,15 +130,6 @@ impl Fixed<'_> {
                     lines.push(line);
                 }
             }
-        }
-        let fails = all.last().is_some_and(|check| check.last.verdict == Verdict::Failed);
-        let passed = runs.iter().rev().find(|run| run.verdict == Verdict::Passed && !run.checks.is_empty());
-        let since = passed.map_or(committed, |run| run.message.max(committed));
-        if let Some(line) = fails.then(|| self.diagnosis(since)).flatten()
-            && self.cost(&line) + Tokens(1) <= left
-        {
-            left -= self.cost(&line) + Tokens(1);
-            lines.push(line);
         }
         for line in self
             .failed_acts(runs, acts)

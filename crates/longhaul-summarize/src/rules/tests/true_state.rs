@@ -652,7 +652,7 @@ assistant: Let me look once more.
 #[test]
 fn a_rule_that_asks_or_is_spoken_of_again_says_so() {
     let text = draft(
-        "user: Change the booking, and never book a night flight.\nassistant: Which card?\nuser: Please use the gift card with the smallest balance, and never another.\nassistant: It does not cover it.\nuser: should we always use gift card 62 first, then 70\nassistant: Yes.\nuser: Good, then go on.\nassistant: Done, all of it.",
+        "user: Change the booking, and never book a night flight.\nassistant: Which card?\nuser: I want to use the gift card with the smallest balance for payment.\nassistant: It does not cover it.\nuser: should we always use gift card 62 first, then 70\nassistant: Yes.\nuser: Good, then go on.\nassistant: Done, all of it.",
         300,
     )
     .text;
