@@ -236,12 +236,17 @@ impl Archive {
         let changed = |info: &SessionInfo| {
             UNIX_EPOCH + Duration::from_millis(u64::try_from(info.state.changed_at_ms).unwrap_or_default())
         };
-        // The store gives the newest first.
+        // The store gives the newest first: most often it is among them.
         let newer: Vec<&SessionInfo> =
             all.iter().take_while(|info| least.is_none_or(|least| changed(info) > least)).collect();
-        let held = self.block_on(Held::of_all(&self.store, newer.iter().map(|info| &info.session)))?;
-        let is_here = |held: Option<Held>| held.is_some_and(|held| held.is_of(&here));
-        Ok(newer.into_iter().zip(held).find_map(|(info, held)| is_here(held).then_some(info)))
+        for some in newer.chunks(AT_ONCE) {
+            let held = self.block_on(Held::of_all(&self.store, some.iter().map(|info| &info.session)))?;
+            let is_here = |held: &Option<Held>| held.as_ref().is_some_and(|held| held.is_of(&here));
+            if let Some(at) = held.iter().position(is_here) {
+                return Ok(Some(some[at]));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns where a conversation of `chat` was held, and with whom.
@@ -358,6 +363,9 @@ impl Archive {
         Ok(all)
     }
 }
+
+/// Of so many conversations at once is asked where they were held.
+const AT_ONCE: usize = 500;
 
 fn must_exist(args: &StoreArgs) -> Result<()> {
     let place = store::place(args)?;

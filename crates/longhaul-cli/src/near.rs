@@ -29,16 +29,19 @@ pub(crate) fn near(path: &Path) -> Vec<PathBuf> {
 pub(crate) fn near_words(wanted: &[String], texts: &[String]) -> Vec<String> {
     /// So many are named.
     const MOST: usize = 5;
+    /// Nobody types a longer one, in bytes.
+    const LONGEST: usize = 64;
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
-    let missing: Vec<&String> =
-        wanted.iter().filter(|word| !texts.iter().any(|text| text.contains(*word))).collect();
+    let missing =
+        wanted.iter().filter(|word| word.len() <= LONGEST && !texts.iter().any(|text| text.contains(*word)));
+    let missing: Vec<&String> = missing.collect();
     let mut near: BTreeSet<(usize, &str)> = BTreeSet::new();
     for said in texts.iter().flat_map(|text| text.split(|c| !is_part(c))).collect::<BTreeSet<_>>() {
         let letters = said.chars().count();
         for word in &missing {
             let wanted = word.chars().count();
-            // One letter in four, and none that is all there is.
+            // One letter in four may be another one.
             if wanted.abs_diff(letters) <= wanted / 4 {
                 let far = distance(word, said);
                 near.extend((4 * far <= wanted).then_some((far, said)));

@@ -311,13 +311,13 @@ fn told_by_agents_summary(summary: &str) -> Option<String> {
 
 /// Returns what a line of a list says: `- **Original task**: Mend the relay.` says "Mend the relay."
 fn without_markup(line: &str) -> String {
-    let behind_number = |line: &'_ str| -> Option<usize> {
-        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-        (digits > 0 && line[digits..].starts_with(". ")).then_some(digits + 1)
-    };
     let words = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '`');
-    let words = words[behind_number(words).unwrap_or_default()..].trim_start();
-    let words = words.trim_start_matches('*');
+    let words = match words.split_once(". ") {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            rest.trim_start_matches('*')
+        }
+        _ => words,
+    };
     let label = words.split_once("**").filter(|(label, rest)| label.ends_with(':') || rest.starts_with(':'));
     let words = label.map_or(words, |(_, rest)| rest.trim_start_matches(':').trim_start());
     words.replace("**", "")

@@ -177,8 +177,8 @@ impl Running {
         let mut groups = groups();
         let child = shell.spawn()?;
         let group = child.id();
-        groups.extend(group);
         let guard = group.map(guard).transpose()?;
+        groups.extend(group);
         Ok(Running { child, _guard: guard, group, mark })
     }
 
