@@ -49,6 +49,28 @@ fn each_kind_of_statement_is_told_apart() {
 }
 
 #[test]
+fn an_edit_is_told_by_its_lines_whatever_an_agent_calls_its_text() {
+    use StatementKind::{Added, Removed};
+    let pool = pool(
+        r#"
+user: Mend the three of them please.
+assistant: !NotebookEdit#c1 {"notebook_path":"a.ipynb","cell_id":"c","new_source":"load(twice)"} !edit_file#c2 {"target_file":"b.rs","code_edit":"let mended = true;"} !replace_in_file#c3 {"path":"c.rs","search":"once();","replace":"thrice();"}
+"#,
+    );
+    let found = pool.all().iter().skip(1);
+    let found: Vec<_> = found.map(|s| (pool.source(s).unwrap().path.as_deref(), s.kind, &*s.text)).collect();
+    assert_eq!(
+        found,
+        [
+            (Some("a.ipynb"), Added, "load(twice)"),
+            (Some("b.rs"), Added, "let mended = true;"),
+            (Some("c.rs"), Added, "thrice();"),
+            (Some("c.rs"), Removed, "once();"),
+        ]
+    );
+}
+
+#[test]
 fn what_the_model_says_on_the_way_is_no_answer() {
     let pool = pool(
         "user: Go on with it please\nassistant: I look first.\nassistant: Now !ls#c1 {\"path\":\"a\"}\ntool#c1: b.rs",
