@@ -4,10 +4,7 @@ use std::collections::HashSet;
 
 use longhaul_transcript::Message;
 
-use crate::{
-    Query,
-    object::{readable, readable_text},
-};
+use crate::{Query, object::readable};
 
 /// Returns the words of `text` in lower case, in order, repetitions included. A word is a run of letters and digits;
 /// a character of a script without spaces is a word of its own. Nothing else of a query has a meaning.
@@ -65,6 +62,7 @@ pub(crate) fn each_word_at(text: &str, mut take: impl FnMut(usize, usize, &str) 
 /// Returns whether each of `words` is a word of the message.
 #[cfg(feature = "sqlite")]
 pub(crate) fn holds(message: &Message, words: &[String]) -> bool {
+    use crate::object::readable_text;
     let mut missing: Vec<&String> = words.iter().collect();
     each_word(&readable_text(message), |word| {
         missing.retain(|missing| *missing != word);

@@ -65,7 +65,7 @@ async fn session_of(
     if let Kin::Branch { .. } = place.kin {
         place.enter(store, &said, now_ms).await?;
     }
-    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let window = ContextWindow::new(Tokens(5_000), Tokens(1_000));
     Ok(Session::builder(place.session, window).store(Arc::clone(store)).open_line().await?)
 }
 
