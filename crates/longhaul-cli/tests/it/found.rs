@@ -1,6 +1,10 @@
 //! Sessions of agents are found by the beginning of their id, or by words of what was asked first.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use crate::run::{Folder, example};
 
@@ -39,6 +43,10 @@ fn a_compacted_session_keeps_the_title_of_its_first_request() {
 fn a_session_is_named_by_its_id_or_by_words() {
     let folder = Folder::new();
     claude(&folder, "303ebbc4-8574-4a6e-ba7a-e73a3ada1d17", "Mend the flaky retry in the relay.");
+    // The clock of files is coarse, and the newest comes first.
+    let older = folder.path().join(".claude/projects/-w-relay/303ebbc4-8574-4a6e-ba7a-e73a3ada1d17.jsonl");
+    let older = fs::File::options().append(true).open(older).unwrap();
+    older.set_modified(SystemTime::now() - Duration::from_secs(9)).unwrap();
     claude(&folder, "93db84f8-1b8c-499a-9692-1865cb6f9160", "Write the changelog of the relay.");
     let context = |words: &str| folder.run(&["context", words], b"");
     for words in ["303e", "303ebbc4", "flaky retry"] {
