@@ -214,8 +214,12 @@ impl Archive {
     /// Returns the newest session of this folder that is recorded; the only one that is, where there is but one.
     fn newest(&self) -> Result<Option<SessionId>> {
         let all = self.wait(self.store.sessions())?;
-        let of_agent =
-            found::all_here().find_map(|found| Some((found.changed, family(&all, &found.id()).next()?)));
+        // A session that was compacted a moment ago is newer than its file.
+        let recorded = found::all_here().filter_map(|found| {
+            let info = family(&all, &found.id()).next()?;
+            Some((found.changed.max(changed_at(info)), info))
+        });
+        let of_agent = recorded.max_by_key(|(changed, _)| *changed);
         let newest = self.chat_here(&all, of_agent.map(|(changed, _)| changed))?;
         let newest = newest.or(of_agent.map(|(_, info)| info));
         Ok(newest.or_else(|| <&[SessionInfo; 1]>::try_from(&*all).ok().map(|[only]| only)).map(session_of))
@@ -233,12 +237,9 @@ impl Archive {
         least: Option<SystemTime>,
     ) -> Result<Option<&'a SessionInfo>> {
         let here = env::current_dir().unwrap_or_default();
-        let changed = |info: &SessionInfo| {
-            UNIX_EPOCH + Duration::from_millis(u64::try_from(info.state.changed_at_ms).unwrap_or_default())
-        };
         // The store gives the newest first: most often it is among them.
         let newer: Vec<&SessionInfo> =
-            all.iter().take_while(|info| least.is_none_or(|least| changed(info) > least)).collect();
+            all.iter().take_while(|info| least.is_none_or(|least| changed_at(info) > least)).collect();
         for some in newer.chunks(AT_ONCE) {
             let held = self.block_on(Held::of_all(&self.store, some.iter().map(|info| &info.session)))?;
             let is_here = |held: &Option<Held>| held.as_ref().is_some_and(|held| held.is_of(&here));
@@ -382,6 +383,11 @@ enum ByWords {
     Taken,
     /// They stand for it where somebody says so on a terminal.
     Asked,
+}
+
+/// Returns when something of a stored session last changed.
+fn changed_at(info: &SessionInfo) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(info.state.changed_at_ms).unwrap_or_default())
 }
 
 /// Returns a line for each of the newest of these, to choose from by hand: ids in full, so that they can be copied.

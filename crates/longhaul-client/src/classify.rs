@@ -281,10 +281,10 @@ mod tests {
             413: the prompt is too large for the model: 413 Request Entity Too Large
             400: the provider does not take the request (status 400): invalid_request_error: unknown model
             401: the provider refuses the key (status 401): authentication_error: Invalid API Key
-            402: the provider refuses the key (status 402): no reason given
+            402: the account has no credit left (status 402): no reason given
             404: the provider does not take the request (status 404): not found
             429: the provider limits the rate (status 429): rate_limit_error: slow down
-            429: the provider refuses the key (status 429): insufficient_quota: no credit
+            429: the account has no credit left (status 429): insufficient_quota: no credit
             500: the provider is in trouble (status 500): server_error: [json.exception] key 'messages' not found
             502: the provider is in trouble (status 502): 502 Bad Gateway
             529: the provider is in trouble (status 529): overloaded_error: Overloaded

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use longhaul_transcript::{Constraint, Entry, Origin, Role, Speaker};
+use longhaul_transcript::{Constraint, Entry, Message, Origin, Role, Speaker};
 
 use crate::speaker::{Matter, Segment, Speakers};
 
@@ -45,13 +45,20 @@ pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
         if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
             continue;
         }
+        // Standing instructions that are to be summarized like any other message.
+        let may_speak = |speaker| speaker == Speaker::Person || Some(speaker) == systems(&entry.message);
         for segment in speakers.segments(&entry.message) {
-            if segment.speaker == Speaker::Person {
+            if may_speak(segment.speaker) {
                 in_segment(&segment, entry.id.ordinal, &mut found);
             }
         }
     }
     found
+}
+
+/// Returns the speaker of a message that has the role of the user and is the system's.
+fn systems(message: &Message) -> Option<Speaker> {
+    message.speaker.filter(|speaker| *speaker == Speaker::System)
 }
 
 /// Returns what a person demands and sets down in one piece of the message with the ordinal `message`; nothing where

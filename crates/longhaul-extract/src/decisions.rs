@@ -46,10 +46,28 @@ pub fn decides(sentence: &str) -> bool {
     is_match(&ANY, sentence)
 }
 
-/// The same of a person's sentence: what is wrong with something is a report, and what might be done a question.
+/// The same of a person's sentence: what is wrong with something is a report, what might be done a question, and what is not decided
+/// no decision.
 fn settles(sentence: &str) -> bool {
-    chooses(sentence) && !sentence.trim_end().ends_with(['?', '？'])
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
+    let mut words = lower.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
+    chooses(sentence) && !asks && !words.any(denies) && !NOT_APART.iter().any(|word| lower.contains(word))
 }
+
+/// Words that say that something is not so, or not yet.
+const NOT: &[&str] = &[
+    "not", "never", "if", "unless", "before", "nicht", "ob", "noch", "pas", "si", "no", "não", "не", "нет",
+    "если",
+];
+
+/// The same in scripts without blanks.
+const NOT_APART: &[&str] = &["没", "不", "未", "まだ", "ない", "もし"];
+
+/// What a question begins with.
+const WHETHER: &[&str] =
+    &["are we ", "did ", "do we ", "have ", "has ", "should ", "shall ", "what if", "why ", "how "];
 
 fn chooses(text: &str) -> bool {
     static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES]));
@@ -149,6 +167,7 @@ mod tests {
     fn deciding_is_told_from_telling() {
         let said =
             "user: The problem is slow. I decided to go with Postgres. Should it be going with option B?
+user: I don't think we will use Redis for this. Wir haben uns noch nicht entschieden, ob es Postgres sein muss. Should we be going with A
 assistant: Reading it now. The root cause is a missing lock. I'll use a mutex instead of a cell.
 user: We will use JWT tokens for login.";
         assert_eq!(

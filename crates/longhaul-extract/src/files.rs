@@ -34,13 +34,21 @@ pub struct FileHistory {
     /// What its edits changed, oldest first, as far as the calls say so.
     pub trail: Vec<FileEdit>,
     /// What became of it up to the last commit, where there was one since it was changed.
-    committed: Option<FileState>,
+    committed: Option<Committed>,
     /// Whether it was made in this conversation.
     was_made_here: bool,
     /// Whether a command wrote it: what that changed is not in the trail.
     has_unseen_edits: bool,
-    /// The message that last put it back to what version control has: what was edited before is gone.
-    gone_until: u64,
+    /// The message that last put it back to what version control has, behind that of the commit: what was edited between them is gone.
+    gone: Option<(Option<u64>, u64)>,
+}
+
+/// A file as version control has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Committed {
+    state: FileState,
+    edits: u32,
+    message: u64,
 }
 
 /// Returns the files that calls in `entries` touched, by path, each with its final state.
@@ -70,7 +78,11 @@ impl Touches {
         let Some((_, result)) = act.result.filter(|(_, result)| !call_failed(&act.call, result)) else {
             return;
         };
-        let found = call_touches(&act.call, result);
+        let mut found = call_touches(&act.call, result);
+        // Where no harness says so, git does.
+        if ["error: ", "fatal: "].iter().any(|said| result.joined_text().trim_start().starts_with(said)) {
+            found.retain(|touch| !matches!(touch, Touch::Revert(_) | Touch::RevertAll));
+        }
         let mut edits = Vec::new();
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
             edits = edit::edits(&act.call, act.message);
@@ -110,6 +122,17 @@ pub fn trail(entries: &[Entry]) -> Vec<FileHistory> {
 }
 
 impl FileHistory {
+    /// Returns whether it was put back to what version control has of it, at any time.
+    pub fn was_put_back(&self) -> bool {
+        self.gone.is_some()
+    }
+
+    /// Returns whether what the message `edit` changed in it is gone, since the file was put back to what version control has. What is
+    /// edited in the message that puts it back is taken for something behind that.
+    pub fn is_gone(&self, edit: u64) -> bool {
+        self.gone.is_some_and(|(commit, back)| edit < back && commit.is_none_or(|commit| commit < edit))
+    }
+
     /// Returns the history as a note of a summary: how often it was edited, how many lines that changed, what is new in it.
     pub fn note(&self) -> FileNote {
         let beside = |path, name| FileNote::spelled(from_beside(path, name));
@@ -122,8 +145,7 @@ impl FileHistory {
             (Some(name), _) => words.push(format!("was {}", beside(&self.path, name))),
             (None, _) => {}
         }
-        let stays = |edit: &&FileEdit| edit.message > self.gone_until;
-        let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().filter(stays).map(count).sum::<u32>();
+        let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
         let (added, removed) = (lines(|edit| edit.added), lines(|edit| edit.removed));
         // What a file held before it was written anew is not known: such an edit has no count of changed lines.
         let anew = self.trail.iter().rev().find(|edit| edit.whole && self.state == FileState::Modified);
@@ -247,6 +269,27 @@ tool#c5: ok
     }
 
     #[test]
+    fn what_was_committed_before_it_was_put_back_still_counts() {
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"}
+tool#c1: ok
+assistant: !Bash#c2 {"command":"git commit -am one"}
+tool#c2: [main 1] one
+assistant: !Edit#c3 {"file_path":"a.rs","old_string":"b","new_string":"d\ne\nf\ng"}
+tool#c3: ok
+assistant: !Bash#c4 {"command":"git checkout a.rs"} !Edit#c5 {"file_path":"a.rs","old_string":"b","new_string":"c"}
+tool#c4: Updated 1 path from the index
+tool#c5: ok
+"#,
+            expect![[r#"
+                a.rs Modified edited 2 times, +2 -2 lines m7
+            "#]],
+        );
+    }
+
+    #[test]
     fn a_directory_that_goes_takes_its_files_along() {
         check(
             r#"
@@ -355,7 +398,7 @@ assistant: !Bash#c6 {"command":"git reset --hard HEAD && touch /w/c.rs"}
 tool#c6: HEAD is now at 1
 "#,
             expect![[r#"
-                /w/a.rs Modified edited 2 times, +2 -2 lines m6
+                /w/a.rs Modified +1 -1 lines m9
                 /w/b.rs Modified +1 -1 lines m1
                 /w/c.rs Reverted  m9
             "#]],

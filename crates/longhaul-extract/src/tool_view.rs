@@ -224,17 +224,24 @@ impl<'a> CallView<'a> {
     /// Returns what an edit takes out, each with what it puts in its place, in order; of a file that is written whole, nothing and
     /// its text.
     pub fn replacements(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+        let Some(json) = self.json.as_ref().filter(|_| self.family.changes_files()) else {
+            return Vec::new();
+        };
         let mut found = Vec::new();
-        if !self.family.changes_files() {
-            return found;
-        }
-        let mut old = Cow::Borrowed("");
-        for Field { key, text, .. } in self.fields() {
-            match &*key {
-                key if OLD_KEYS.contains(&key) || key == SEARCH => old = text,
-                key if NEW_KEYS.contains(&key) => found.push((std::mem::take(&mut old), text)),
-                _ => {}
+        // Old and new stand in one object, in whatever order its keys were written.
+        for object in json.leaves.chunk_by(|one, other| one.container == other.container) {
+            let under = |is_one: fn(&str) -> bool| {
+                let texts = object.iter().filter(move |leaf| is_one(json.name(leaf)));
+                texts.map(|leaf| Cow::Borrowed(leaf.value.as_str()))
+            };
+            let old = under(|key| OLD_KEYS.contains(&key) || key == SEARCH).next();
+            let mut new = under(|key| NEW_KEYS.contains(&key));
+            match (old, new.next()) {
+                (None, None) => {}
+                // Without anything new the old text is taken out.
+                (old, first) => found.push((old.unwrap_or_default(), first.unwrap_or_default())),
             }
+            found.extend(new.map(|text| (Cow::Borrowed(""), text)));
         }
         found
     }
@@ -382,6 +389,13 @@ mod tests {
             ("edit_file", r#"{"target_file":"a","code_edit":"c"}"#, &[("", "c")]),
             ("replace_in_file", r#"{"path":"a","search":"b","replace":"c"}"#, &[("b", "c")]),
             ("Write", r#"{"file_path":"a","content":"c"}"#, &[("", "c")]),
+            ("Edit", r#"{"file_path":"a","new_string":"c","old_string":"b"}"#, &[("b", "c")]),
+            ("Edit", r#"{"file_path":"a","old_string":"b"}"#, &[("b", "")]),
+            (
+                "MultiEdit",
+                r#"{"edits":[{"new_string":"c","old_string":"b"},{"new_string":"e","old_string":"d"}],"file_path":"a"}"#,
+                &[("b", "c"), ("d", "e")],
+            ),
             ("Grep", r#"{"search":"b","replace":"c"}"#, &[]),
         ] {
             let call = call(name, arguments);

@@ -21,14 +21,10 @@ pub fn with_facts(
     let (counter, limit) = (request.counter, request.limit);
     let said = draft.text.trim().to_owned();
     let words = giving_way(&said, request, &by_rule);
-    if words != said {
+    let gave_way = (words != said).then(|| {
         let (left, all) = (counter.count_text(&words), counter.count_text(&said));
-        let told = format!(
-            "left out of the summarizer's words: all but {left} of {all} tokens, for the facts by rule"
-        );
-        draft.repairs.push(told);
-        draft.text.clone_from(&words);
-    }
+        format!("left out of the summarizer's words: all but {left} of {all} tokens, for the facts by rule")
+    });
     let kept = with_said(request, &words);
     let mut room = limit - counter.count_text(&format!("{words}{}", heading()));
     for _ in 0..TRIES {
@@ -41,13 +37,20 @@ pub fn with_facts(
             rules::OMITTED => break,
             _ => {}
         }
-        let text = format!("{words}{}", section(&facts));
+        let text = format!("{words}{}", section(&facts)).trim_start().to_owned();
         let tokens = counter.count_text(&text);
         if tokens <= limit {
+            draft.repairs.extend(gave_way);
             return Draft { text, tokens, ..with_facts_in_data(draft, facts) };
         }
         // Headings one level lower cost more than those they take the place of.
         room = room.min(facts.tokens) - (tokens - limit) - Tokens(1);
+    }
+    // Where there are no facts beside them, the words need not give way.
+    if let Some(gave_way) = gave_way.filter(|_| counter.count_up_to(&said, limit).is_none()) {
+        draft.repairs.push(gave_way);
+        draft.tokens = counter.count_text(&words);
+        draft.text = words;
     }
     draft.repairs.push("left out: the facts by rule, for which there is no room".to_owned());
     draft
@@ -69,7 +72,21 @@ fn giving_way(
         return words.to_owned();
     }
     let room = (limit - counter.count_text(&section(&facts))).max(share);
-    shortened(words, |text| counter.count_up_to(text, room).is_some()).unwrap_or_default()
+    let fits = |text: &str| counter.count_up_to(text, room).is_some();
+    shortened(words, fits).filter(|text| !text.trim().is_empty()).unwrap_or_else(|| beginning(words, fits))
+}
+
+/// Returns as many characters from the start as fit, with an ellipsis: of one long sentence, which has no statement to leave out.
+fn beginning(words: &str, fits: impl Fn(&str) -> bool) -> String {
+    let ends: Vec<usize> = words.char_indices().map(|(at, _)| at).collect();
+    let cut = |count: usize| format!("{} …", words[..ends[count]].trim_end());
+    // The cost grows with the number of characters, so the largest number that fits is found by halving.
+    let (mut low, mut high) = (0, ends.len().saturating_sub(1));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if fits(&cut(middle)) { low = middle } else { high = middle - 1 }
+    }
+    if low == 0 { String::new() } else { cut(low) }
 }
 
 /// Returns what stands between the words and the facts.

@@ -123,8 +123,8 @@ pub enum ClientError {
         /// What it said, as an excerpt.
         reason: String,
     },
-    /// The key is missing, wrong, or not allowed to do this (401, 403), or the account is out of credit (402).
-    #[error("the provider refuses the key (status {status}): {reason}")]
+    /// The key is missing, wrong, or not allowed to do this (401, 403), or the account is out of credit (402, 429).
+    #[error("{} (status {status}): {reason}", denial(*status))]
     Denied {
         /// The HTTP status.
         status: u16,
@@ -178,6 +178,14 @@ impl CompletionRequest {
             temperature: Some(0.0),
             conversation: None,
         }
+    }
+}
+
+/// Says what a refusal with this status is about.
+fn denial(status: u16) -> &'static str {
+    match status {
+        402 | 429 => "the account has no credit left",
+        _ => "the provider refuses the key",
     }
 }
 

@@ -386,7 +386,9 @@ impl fmt::Display for Event {
             }
             EventKind::Finished(finish) => {
                 match finish.compressed_messages {
-                    0 => write!(f, "{} shortened, none left out: ", counted(finish.digested, "message"))?,
+                    n if n <= finish.digested => {
+                        write!(f, "{} shortened, none left out: ", counted(finish.digested, "message"))?
+                    }
                     n => write!(f, "{} summarized: ", counted(n, "message"))?,
                 }
                 let Finish { tokens_before, tokens_after, summary_tokens, depth, .. } = &**finish;

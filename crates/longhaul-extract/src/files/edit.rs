@@ -95,7 +95,7 @@ fn changed_lines(old: &str, new: &str) -> (u32, u32) {
     let (old, new) = (&old[front..], &new[front..]);
     let back = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
     let (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
-    let stay = if old.len() * new.len() <= MOST_PAIRS { in_order(old, new) } else { 0 };
+    let stay = if old.len() * new.len() <= MOST_PAIRS { in_order(old, new) } else { in_any_order(old, new) };
     ((old.len() - stay) as u32, (new.len() - stay) as u32)
 }
 
@@ -114,7 +114,21 @@ fn in_order(old: &[&str], new: &[&str]) -> usize {
     runs[new.len()]
 }
 
-/// Pairs of lines up to which edits are compared line by line; what is larger counts as written anew.
+/// Returns how many lines both have, wherever they stand.
+fn in_any_order(old: &[&str], new: &[&str]) -> usize {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    old.iter().for_each(|line| *left.entry(line).or_default() += 1);
+    let stays = |line: &&&str| match left.get_mut(**line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    new.iter().filter(stays).count()
+}
+
+/// Pairs of lines up to which edits are compared in order; of what is larger the lines are only counted.
 const MOST_PAIRS: usize = 1 << 20;
 
 /// Returns what the call edits, file by file.

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use longhaul_transcript::FileState;
 
 use super::{
-    FileEdit, FileHistory,
+    Committed, FileEdit, FileHistory,
     names::{Names, clean},
     touch::Touch,
 };
@@ -40,7 +40,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             }
             Touch::Commit => {
                 for file in files.values_mut() {
-                    file.committed = Some(file.state);
+                    file.committed = Some(Committed { state: file.state, edits: file.edits, message });
                 }
                 continue;
             }
@@ -116,7 +116,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
                 _ => break,
             }
         }
-        if let Some(file) = files.get_mut(&path) {
+        if let Some(file) = files.get_mut(&path).filter(|file| !file.is_gone(edit.message)) {
             file.trail.push(edit);
         }
     }
@@ -216,7 +216,7 @@ impl FileHistory {
             committed: None,
             was_made_here: false,
             has_unseen_edits: false,
-            gone_until: 0,
+            gone: None,
         }
     }
 
@@ -231,16 +231,19 @@ impl FileHistory {
 
     /// Puts the file back to what version control has of it.
     fn put_back(&mut self, message: u64) {
-        let back = match (self.committed, self.state) {
+        let (state, edits) = match (self.committed, self.state) {
+            (Some(has), now) if (has.state, has.edits) == (now, self.edits) => return,
             // Version control has it as it was changed here.
-            (Some(state), now) if state != now => state,
+            (Some(has), _) => (has.state, has.edits),
             // What version control does not know stays.
-            (None, FileState::Modified | FileState::Deleted) if !self.was_made_here => FileState::Reverted,
+            (None, FileState::Modified | FileState::Deleted) if !self.was_made_here => {
+                (FileState::Reverted, 0)
+            }
             _ => return,
         };
-        (self.state, self.last_message) = (back, message);
-        if back == FileState::Reverted {
-            (self.edits, self.has_unseen_edits, self.gone_until) = (0, false, message);
-        }
+        let since = self.committed.map(|has| has.message);
+        (self.state, self.edits, self.last_message, self.gone) =
+            (state, edits, message, Some((since, message)));
+        self.has_unseen_edits &= self.committed.is_some();
     }
 }

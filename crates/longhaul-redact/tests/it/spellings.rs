@@ -330,6 +330,8 @@ const SPELLINGS: &[&str] = &[
     "token: «m32»، ثم",
     "Authorization: «m32»، ثم",
     "the API key is «m32»، ok",
+    "{\"credentials\": [[\"bob\", \"«m12»\"], [\"eve\", \"x\"]]}",
+    "credentials = [('bob', '«s12»', 'db.host')]",
 ];
 
 /// Which of the drawn passwords in a text are the last one in brackets: what is judged by.
@@ -450,6 +452,7 @@ const INNOCENT: &[&str] = &[
     "login(\"bob\", \"secret\")",
     "credentials: [\"user\", \"password2\"]",
     "login: ['POST', '/api/v1/login']",
+    "log_in: ['GET', 'https://x.io/login2']",
     "credentials = [\"aws-prod\", \"s3-backup-2\"]",
     "creds: [\"me@example.org\", \"you2@example.org\"]",
     "{\"password\":{\"name\":\"db\",\"value\":\"required\"}}",

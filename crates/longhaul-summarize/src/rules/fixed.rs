@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 
 use longhaul_extract::{Domain, Statement, StatementKind, is_passing_wish, is_standing_rule};
-use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, is_lookup_line, parse_handle_line};
+use longhaul_transcript::{
+    Constraint, Entry, Role, Speaker, Summary, Tokens, is_lookup_line, parse_handle_line,
+};
 
 use super::{
     RulesOptions,
@@ -195,6 +197,13 @@ impl<'a> Fixed<'a> {
         self.request.kept.iter().filter_map(|entry| Some((entry, sent(entry, speakers)?)))
     }
 
+    /// Returns whether a message is of the standing instructions.
+    fn is_systems(&self, message: u64) -> bool {
+        let entries = self.request.entries;
+        let at = entries.binary_search_by_key(&message, |entry| entry.id.ordinal);
+        at.is_ok_and(|at| entries[at].message.speaker == Some(Speaker::System))
+    }
+
     /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.
     /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
     fn rule_list(&self, rules: &[Constraint], room: Tokens) -> String {
@@ -237,21 +246,23 @@ impl<'a> Fixed<'a> {
                 (None, Some(later)) => format!(" (later on this: m{later})"),
                 (None, None) => String::new(),
             };
-            let asks = if asks(&rule.text) { " (a question)" } else { "" };
-            let line = format!("- m{}: {}{asks}{after}", rule.message, rule.text);
+            let asks = if asks(&rule.text) && !is_standing_rule(&rule.text) { " (a question)" } else { "" };
+            let by = if self.is_systems(rule.message) { " (the system's instructions)" } else { "" };
+            let line = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
             let cost = self.cost(&line) + Tokens(1);
             lines.push((at, line, cost));
         }
         lines.sort_by_cached_key(|(at, _, cost)| {
             let Constraint { text, superseded_by, .. } = &rules[*at];
             let holds = superseded_by.is_none();
+            let is_systems = self.is_systems(rules[*at].message);
             // Any label marks a line; what is surely a rule goes before what is only marked.
             let rank = match (is_standing_rule(text), marked::is_marked(text)) {
                 (true, _) => 0,
                 (_, true) => 1,
                 _ => 2,
             };
-            (if holds { rank } else { 2 }, !holds, *cost > LONG_RULE, std::cmp::Reverse(*at))
+            (is_systems, if holds { rank } else { 2 }, !holds, *cost > LONG_RULE, std::cmp::Reverse(*at))
         });
         let mut left = room;
         lines.retain(|(_, _, cost)| {
@@ -267,8 +278,13 @@ impl<'a> Fixed<'a> {
 }
 
 /// Returns whether a sentence asks, with its mark or without: `do we group them already`, `wait, why are these apart`. "Could you" asks
-/// for something to be done.
+/// for something to be done, and behind "should it fail," stands what is to be done then.
 fn asks(sentence: &str) -> bool {
+    let opening = |part: &str| part.split_whitespace().all(|word| OPENING.contains(&&*word.to_lowercase()));
+    let mut parts = sentence.split(',').skip_while(|part| opening(part));
+    if parts.nth(1).is_some() {
+        return false;
+    }
     let lower = sentence.to_lowercase().replace('’', "'");
     let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
     let mut words = words.skip_while(|word| OPENING.contains(word));
@@ -351,6 +367,8 @@ mod tests {
             "we should group them",
             "How it is done must stay as it is.",
             "Only use tabs.",
+            "Should they fail, never retry more than twice.",
+            "So do they have to be sorted, always sort by date.",
         ] {
             assert!(!asks(text), "{text}");
         }

@@ -3,7 +3,9 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides, statement_key};
+use longhaul_extract::{
+    Domain, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
+};
 use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 
 use super::{
@@ -64,6 +66,8 @@ pub(crate) struct Idle<'a> {
     lists: &'a Lists,
     undone: &'a Undone,
     anew: &'a Anew,
+    /// The files that were put back to what version control has.
+    put_back: Vec<&'a FileHistory>,
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
     /// The messages that are at hand, and those of them with an edit that took place.
@@ -98,6 +102,7 @@ impl<'a> Idle<'a> {
             lists,
             undone,
             anew: &acts.anew,
+            put_back: acts.files.iter().filter(|file| file.was_put_back()).collect(),
             looking: looks.map(|run| ordinal(run.message)).collect(),
             at_hand: request.entries,
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
@@ -146,6 +151,7 @@ impl<'a> Idle<'a> {
                     || self.undone.by(u64::from(*message)).is_some()
                     || self.anew.stood(*message, statement.key())
                     || self.is_gone(at)
+                    || self.was_put_back(at)
                     || is_crumb
             }
             StatementKind::Result => {
@@ -193,6 +199,17 @@ impl<'a> Idle<'a> {
         let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
         self.spent.removed.contains(&at)
             || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
+    }
+
+    /// Returns whether the line of an edit at this place is gone since its file was put back to what version control has.
+    fn was_put_back(&self, at: usize) -> bool {
+        let statement = &self.pool.all()[at];
+        let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
+        let is_gone = |path| {
+            let mut of_path = self.put_back.iter().filter(|file| file.path.ends_with(path));
+            of_path.any(|file| file.is_gone(u64::from(statement.message)))
+        };
+        !self.put_back.is_empty() && path().is_some_and(is_gone)
     }
 
     fn is_at_hand(&self, message: u32) -> bool {

@@ -111,15 +111,6 @@ impl Fixed<'_> {
         }
         told.sort_unstable();
         let mut lines: Vec<String> = told.into_iter().map(|(_, line)| line).collect();
-        let fails = all.last().is_some_and(|check| check.last.verdict == Verdict::Failed);
-        let passed = runs.iter().rev().find(|run| run.verdict == Verdict::Passed && !run.checks.is_empty());
-        let since = passed.map_or(committed, |run| run.message.max(committed));
-        if let Some(line) = fails.then(|| self.diagnosis(since)).flatten()
-            && self.cost(&line) + Tokens(1) <= left
-        {
-            left -= self.cost(&line) + Tokens(1);
-            lines.push(line);
-        }
         // What the last of them complained of, where it failed, is what is to be mended next.
         if let Some(check) = all.last().filter(|check| check.last.verdict == Verdict::Failed) {
             let told = lines.join("\n");
@@ -145,22 +136,6 @@ impl Fixed<'_> {
         if !lines.is_empty() {
             self.add("## Checks and failures (quoted)".into(), fenced(lines.join("\n")));
         }
-    }
-
-    /// Returns what the model said last of what is wrong, after the message `since`, where it does not stay below.
-    fn diagnosis(&self, since: u64) -> Option<String> {
-        let names_cause = |text: &str| {
-            let lower = text.to_lowercase();
-            CAUSES.iter().any(|words| lower.contains(words))
-        };
-        let is_kept = |one: &Statement| {
-            self.request.kept.iter().any(|entry| entry.id.ordinal == u64::from(one.message))
-        };
-        let is_models = |kind| matches!(kind, StatementKind::Prose | StatementKind::Answer);
-        let pool = self.request.index.statements().all().iter().rev();
-        let mut after = pool.take_while(|one| u64::from(one.message) > since);
-        let last = after.find(|one| is_models(one.kind) && names_cause(&one.text) && !is_kept(one))?;
-        Some(format!("m{} {}", last.message, last.text))
     }
 
     /// Returns whether what a run said stands whole in the messages that stay.
@@ -266,18 +241,6 @@ fn then_done(acts: &Acts, said: u64) -> String {
 pub(super) fn brief(text: &str) -> String {
     clipped(text, CHECK_CHARS)
 }
-
-/// How a sentence says what is wrong.
-const CAUSES: [&str; 8] = [
-    "the issue is",
-    "the problem is",
-    "the bug is",
-    "the error is",
-    "root cause",
-    "the cause is",
-    "fails because",
-    "failing because",
-];
 
 /// How many of the last checks are told.
 const LAST_CHECKS: usize = 4;

@@ -594,13 +594,13 @@ impl Journal {
 
     async fn adopted(&mut self, mut state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
         let originals = self.read(Span { start: 0, end: messages }).await?;
-        let is_whole = !originals.iter().any(is_gone);
+        let gone: Vec<bool> = originals.iter().map(is_gone).collect();
         for original in originals {
             state.push(original);
         }
         state.adopt(self.store.chain(&self.line).await?);
-        if !is_whole {
-            state.read_summaries();
+        if gone.contains(&true) {
+            state.read_summaries(&gone);
         }
         Ok(state)
     }

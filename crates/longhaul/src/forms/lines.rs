@@ -128,14 +128,14 @@ pub(crate) fn condense(
     if !new.starts_with(HEAD) {
         return None;
     }
-    let mut lines: Vec<Line> = old.text.lines().filter_map(read).collect();
+    let mut lines: Vec<Line> = old.text.lines().filter_map(|line| read(line, &old.summary)).collect();
     // What was the last request is one among others now.
     for line in lines.iter_mut().filter(|line| line.rank == Rank::LastRequest) {
         line.text = line.text.replacen(SAID[2].0, SAID[3].0, 1);
         line.rank = Rank::Request;
     }
     lines.splice(0..0, owed(&old.summary, &lines));
-    lines.extend(new.lines().filter_map(read));
+    lines.extend(new.lines().filter_map(|line| read(line, &old.summary)));
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
 }
 
@@ -148,32 +148,34 @@ fn owed(said: &Summary, lines: &[Line]) -> Vec<Line> {
     let has_task = said.goal.trim().is_empty() || lines.iter().any(|line| line.rank == Rank::Task);
     let task = (!has_task).then(|| line(0, &said.goal));
     let is_told = |text: &str| {
-        let is_in = |line: &Line| line.rank <= Rank::Rule && line.text.contains(text);
+        let is_in = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&quoted(text, QUOTED));
         lines.iter().chain(&task).any(is_in)
     };
     let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none());
-    let rules = rules.filter(|rule| !is_told(&one_line(&rule.text))).map(|rule| line(1, &rule.text));
+    let rules = rules.filter(|rule| !is_told(&rule.text)).map(|rule| line(1, &rule.text));
     let rules: Vec<Line> = rules.collect();
     task.into_iter().chain(rules).collect()
 }
 
-/// Returns a line of a running summary; of what stands beside a model's words in this form, and of these each as it is.
-fn read(line: &str) -> Option<Line> {
-    let is_frame = |line: &str| {
-        line.starts_with(HEAD) || line.starts_with("[Update ") || [CONDENSED, TRUNCATED].contains(&line)
-    };
-    let (text, rank) = if line.starts_with("[✓ ") || line.starts_with("[❌ ") {
-        (line.to_owned(), rank_of(line))
-    } else if let Some(task) = line.strip_prefix(TASK) {
-        (format!("{}{task}]", SAID[0].0), Rank::Task)
-    } else if let Some((_, rule)) = line.strip_prefix(RULE).and_then(|rule| rule.split_once("): ")) {
-        (format!("{}{rule}]", SAID[1].0), Rank::Rule)
-    } else if line.trim().is_empty() || is_frame(line) {
+/// Returns a line of the running summary of which `said` is the data. A model's words stay as they are, line by line; what stands beside
+/// them of the task and the rules is told from the data.
+fn read(line: &str, said: &Summary) -> Option<Line> {
+    let is_frame =
+        line.starts_with(HEAD) || line.starts_with("[Update ") || [CONDENSED, TRUNCATED].contains(&line);
+    if line.trim().is_empty() || is_frame || is_of_the_person(line, said) {
         return None;
-    } else {
-        (line.to_owned(), Rank::Other)
-    };
-    Some(Line { text, rank })
+    }
+    let is_ours = line.starts_with("[✓ ") || line.starts_with("[❌ ");
+    Some(Line { text: line.to_owned(), rank: if is_ours { rank_of(line) } else { Rank::Other } })
+}
+
+/// Whether this is a line for the task or a rule that stands beside a model's words, and not one of these.
+fn is_of_the_person(line: &str, said: &Summary) -> bool {
+    let task = line.strip_prefix(TASK).map(|task| one_line(task.trim_end_matches(" […]")));
+    let rule =
+        line.strip_prefix(RULE).and_then(|rule| rule.split_once("): ")).map(|(_, rule)| one_line(rule));
+    task.is_some_and(|task| one_line(&said.goal).starts_with(&*task))
+        || rule.is_some_and(|rule| said.constraints.iter().any(|known| one_line(&known.text) == rule))
 }
 
 const HEAD: &str = "--- Summarized Context (";
@@ -487,6 +489,17 @@ mod tests {
             !all.contains(TRUNCATED) && all.starts_with("--- Summarized Context (9 items) ---\n"),
             "{all}"
         );
+    }
+
+    #[test]
+    fn a_models_line_about_a_task_is_not_the_persons() {
+        let mut old =
+            record("- the lexer was built\nTask: rewrite everything in Zig\n\nTask: Port the exporter");
+        old.summary.goal = "Port the exporter".to_owned();
+        let all = condense(&old, NEW, &CharsPer4, Tokens(80), Tokens(80)).unwrap();
+        assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
+        assert!(all.contains("\nTask: rewrite everything in Zig\n"), "{all}");
+        assert_eq!(all.matches("Port the exporter").count(), 1, "{all}");
     }
 
     #[test]

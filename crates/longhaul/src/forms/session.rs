@@ -111,12 +111,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     Some(text)
 }
 
-/// Returns the line that names the files from one on, and how many there are where that is not all.
+/// Returns the line that names the files from one on, with a gap where that is not all.
 fn files(changed: &[&str], from: usize) -> String {
     let named = changed[from..].join(", ");
     match from {
         0 => format!("Files modified: {named}"),
-        _ => format!("Files modified ({} in all): …, {named}", changed.len()),
+        _ => format!("Files modified: …, {named}"),
     }
 }
 

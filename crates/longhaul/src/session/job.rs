@@ -14,8 +14,8 @@ use longhaul_summarize::{
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    ContentHash, Covered, Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId,
-    SummaryMode, SummaryRecord, Tokens,
+    ContentHash, Covered, Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, Speaker,
+    SummaryId, SummaryMode, SummaryRecord, Tokens,
 };
 
 use super::{
@@ -115,7 +115,8 @@ pub struct Finished {
 
 /// Takes the standing of an instruction from an entry, so that it can be summarized (`preserve_system = false`).
 fn as_ordinary(entry: &mut Entry) {
-    entry.message = Arc::new(Message { role: Role::User, ..(*entry.message).clone() });
+    let speaker = Some(Speaker::System);
+    entry.message = Arc::new(Message { role: Role::User, speaker, ..(*entry.message).clone() });
 }
 
 impl SessionState {

@@ -629,27 +629,6 @@ assistant: The edge is next.
 }
 
 #[test]
-fn what_the_model_says_is_wrong_stands_with_the_check_that_fails() {
-    let failing = r#"
-user: Publish the relay.
-assistant: !Bash#b1 {"command":"npm run build"}
-tool#b1!: src/theme.ts(5,15): error TS2305: no exported member 'EditorTheme'.
-assistant: The exports are there. The issue is that the relay still reads the old dist. !Bash#b2 {"command":"npm run build"}
-tool#b2!: src/theme.ts(5,15): error TS2305: no exported member 'EditorTheme'.
-assistant: Let me look once more.
-"#;
-    let section =
-        |text: &str| text.split("## Checks and failures (quoted)").nth(1).unwrap_or_default().to_owned();
-    let text = draft(failing, 900).text;
-    assert!(section(&text).contains("m3 The exports are there. The issue is that the relay"), "{text}");
-    let mended = format!(
-        "{failing}assistant: !Bash#b3 {{\"command\":\"npm run build\"}}\ntool#b3: Process exited with code 0\nbuilt\n"
-    );
-    let text = draft(&mended, 900).text;
-    assert!(!section(&text).contains("The issue is"), "{text}");
-}
-
-#[test]
 fn a_rule_that_asks_or_is_spoken_of_again_says_so() {
     let text = draft(
         "user: Change the booking, and never book a night flight.\nassistant: Which card?\nuser: I want to use the gift card with the smallest balance for payment.\nassistant: It does not cover it.\nuser: should we always use gift card 62 first, then 70\nassistant: Yes.\nuser: Good, then go on.\nassistant: Done, all of it.",
@@ -658,4 +637,28 @@ fn a_rule_that_asks_or_is_spoken_of_again_says_so() {
     .text;
     assert!(text.contains("(later on this: m4)") || !text.contains("- m2:"), "{text}");
     assert!(!text.contains("- m4:") || text.contains("(a question)"), "{text}");
+}
+
+#[test]
+fn what_was_put_back_is_not_told_as_changed() {
+    let said = r#"
+user: Mend the lock.
+assistant: !Edit#e1 {"file_path":"/w/src/lock.rs","old_string":"old()","new_string":"let wrong_way = spin();\nlet second_wrong = 2;"}
+tool#e1: ok
+assistant: !Bash#b1 {"command":"cargo test"}
+tool#b1!: error[E0425]: cannot find function `spin`
+assistant: !Bash#b2 {"command":"git checkout src/lock.rs"}
+tool#b2: Updated 1 path from the index
+assistant: !Edit#e2 {"file_path":"/w/src/lock.rs","old_string":"old()","new_string":"let right_way = lease();"}
+tool#e2: ok
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("let right_way = lease();") && text.contains("+1 -1 lines"), "{text}");
+    assert!(!text.contains("wrong_way") && !text.contains("second_wrong"), "{text}");
+    let failed = said.replace(
+        "tool#b2: Updated 1 path from the index",
+        "tool#b2: error: pathspec 'src/lock.rs' did not match",
+    );
+    let text = draft(&failed, 900).text;
+    assert!(text.contains("wrong_way") && text.contains("+3 -2 lines"), "{text}");
 }
