@@ -157,7 +157,7 @@ pub(crate) struct SummarizerArgs {
 /// Where originals and summaries are kept
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct StoreArgs {
-    /// The store: a file, `memory:`, or a PostgreSQL database [default: longhaul/store.db in the user's data directory]
+    /// The store: a file, or a PostgreSQL database [default: longhaul/store.db in the user's data directory]
     #[arg(long, value_name = "PATH|URL", env = "LONGHAUL_STORE", hide_env_values = true)]
     pub(crate) store: Option<PathBuf>,
     /// The file with the key that the store is kept under, 64 hexadecimal digits [default: LONGHAUL_STORE_KEY]

@@ -62,6 +62,10 @@ fn open_by(
     open: fn(&Location, Option<&str>) -> Result<Store, StoreError>,
 ) -> Result<Store> {
     let (place, key) = (place(args)?, key_text(args)?);
+    if place == Location::Memory {
+        let said = "a store in memory is gone when the command ends; name a file or a database, or keep nothing (--no-store)";
+        bail!(Impossible(said.to_owned()));
+    }
     // A pipe, to look into it, would be waited for.
     if let Location::File(path) = &place
         && path.metadata().is_ok_and(|found| !found.is_file())

@@ -49,6 +49,13 @@ fn a_number_of_tokens_below_nothing_is_told_as_such() {
     }
 }
 
+#[test]
+fn a_store_that_ends_with_the_command_is_none() {
+    let ran =
+        Folder::new().run(&["compact", "-", "--budget", "500", "--store", "memory:"], OPENAI.as_bytes());
+    assert!(ran.code != 0 && ran.said().contains("gone when the command ends"), "{}", ran.stderr);
+}
+
 /// A session that was put together of itself.
 #[test]
 fn a_session_in_which_every_line_stands_twice_is_compacted_as_if_once() {

@@ -122,7 +122,6 @@ impl Fixed<'_> {
     }
 }
 
-/// Returns the text of an earlier summary, where the entry holds one.
 /// A line of an earlier summary.
 #[derive(Clone, Debug)]
 struct Line {
