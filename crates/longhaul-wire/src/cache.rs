@@ -24,12 +24,16 @@ pub enum Lifetime {
     OneHour,
 }
 
+/// Anthropic takes no more than four marks in a request (A-11).
+const MOST: usize = 4;
+
 /// Returns a request of Anthropic's with marks behind these messages, and no others: `json` is a list of messages, or an
 /// object that holds one as `messages`, with the standing instructions as `system`. `prefix` spells the first so many
 /// messages by themselves, for finding where each ends.
 ///
 /// A mark whose message ends in nothing that can bear one (thinking, an empty text) stands before that, or is left out.
-/// Give at most four, those of an hour first: Anthropic takes no others.
+/// Of more than Anthropic takes, with those of the tools that `json` may have, the first are left out, and none is for an hour
+/// behind one for less.
 ///
 /// # Errors
 /// Those of `prefix`.
@@ -50,7 +54,47 @@ pub fn with_cache_marks<E>(
             set(&request, content, mark.lifetime, &mut edits);
         }
     }
-    Ok(edits.apply(&request))
+    Ok(settled(edits.apply(&request)))
+}
+
+/// A-11, A-13: returns a request with as many marks as may stand in it, those of its tools and its own included, which stay, and
+/// none for an hour behind one for less. Messages bring along the marks of earlier requests: the last ones stay. A model of
+/// Anthropic's may be asked in the format of OpenAI as well.
+pub(crate) fn settled(request: String) -> String {
+    let Some(json) = Json::check(request.as_bytes()).ok().filter(|_| request.contains("cache_control"))
+    else {
+        return request;
+    };
+    let tools = json.get("tools").map(Json::elements).unwrap_or_default();
+    let tools: Vec<Json<'_>> =
+        tools.into_iter().filter_map(|tool| tool.object().some("cache_control")).collect();
+    // It stands for a mark at the end.
+    let own = json.object().some("cache_control");
+    let mut room = MOST.saturating_sub(tools.len() + usize::from(own.is_some()));
+    let is_led_by_short = !tools.iter().all(|mark| is_long(*mark));
+    let mut is_long_behind = own.is_some_and(is_long) && !is_led_by_short;
+    let mut edits = Edits::default();
+    for block in blocks(json).iter().rev() {
+        let Some(mark) = block.some("cache_control") else { continue };
+        if room == 0 || is_long_behind && !is_long(mark) {
+            unmark(&request, block, &mut edits);
+            continue;
+        }
+        room -= 1;
+        match is_long(mark) && is_led_by_short {
+            true => edits.replace(mark.range_in(&request), SHORT_MARK),
+            false => is_long_behind |= is_long(mark),
+        }
+    }
+    edits.apply(&request)
+}
+
+/// A mark for five minutes, and one for an hour.
+const SHORT_MARK: &str = r#"{"type":"ephemeral"}"#;
+const LONG_MARK: &str = r#"{"type":"ephemeral","ttl":"1h"}"#;
+
+fn is_long(mark: Json<'_>) -> bool {
+    mark.get("ttl").and_then(Json::string).is_some_and(|ttl| ttl == "1h")
 }
 
 /// What a mark stands behind.
@@ -84,20 +128,20 @@ fn end_of<'a>(request: Json<'a>, prefix: &str) -> Option<Content<'a>> {
 }
 
 fn set(text: &str, content: Content<'_>, lifetime: Lifetime, edits: &mut Edits) {
-    let control = match lifetime {
-        Lifetime::FiveMinutes => r#""cache_control":{"type":"ephemeral"}"#,
-        Lifetime::OneHour => r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#,
+    let mark = match lifetime {
+        Lifetime::FiveMinutes => SHORT_MARK,
+        Lifetime::OneHour => LONG_MARK,
     };
     match content {
         Content::Text(value) if value.string().is_some_and(|said| !said.is_empty()) => {
-            let block = format!(r#"[{{"type":"text","text":{},{control}}}]"#, value.raw());
+            let block = format!(r#"[{{"type":"text","text":{},"cache_control":{mark}}}]"#, value.raw());
             edits.replace(value.range_in(text), block);
         }
         Content::Text(_) => {}
         Content::Blocks(blocks) => {
             if let Some(block) = blocks.into_iter().rev().find(|block| can_bear(&block.object())) {
                 let end = block.range_in(text).end;
-                edits.replace(end - 1..end, format!(",{control}}}"));
+                edits.replace(end - 1..end, format!(",\"cache_control\":{mark}}}"));
             }
         }
     }
@@ -111,7 +155,7 @@ fn can_bear(block: &Object<'_>) -> bool {
     }
 }
 
-/// Takes the mark of a block away, which came with it from an earlier request: too many of them are refused.
+/// Takes the mark of a block away.
 fn unmark(text: &str, block: &Object<'_>, edits: &mut Edits) {
     let Some(at) = block.position("cache_control") else { return };
     let fields = block.fields();
@@ -222,5 +266,50 @@ mod tests {
                 r#"[{"role":"user","content":[{"type":"text","text":"A."}]},{"role":"assistant","content":[{"type":"thinking","thinking":"h","signature":"s"},{"type":"text","text":"B."}]},{"role":"user","content":[{"type":"text","text":"C.","cache_control":{"type":"ephemeral"}}]}]"#
             ]],
         );
+    }
+
+    /// Settles a request with these marks, in order: "1h" or "5m", on the tools, the system prompt and messages.
+    fn settles(tools: &[&str], system: &str, said: &[&str], beside: &str, expected: Expect) {
+        let mark = |ttl: &str| match ttl {
+            "" => String::new(),
+            ttl => format!(r#","cache_control":{{"type":"ephemeral","ttl":"{ttl}"}}"#),
+        };
+        let tools: Vec<String> = tools
+            .iter()
+            .map(|ttl| format!(r#"{{"name":"f","input_schema":{{"type":"object"}}{}}}"#, mark(ttl)))
+            .collect();
+        let turn = |(at, ttl): (usize, &&str)| {
+            let role = if at % 2 == 0 { "user" } else { "assistant" };
+            format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"a"{}}}]}}"#, mark(ttl))
+        };
+        let said: Vec<String> = said.iter().enumerate().map(turn).collect();
+        let (tools, said, system) = (tools.join(","), said.join(","), mark(system));
+        let request = format!(
+            r#"{{"tools":[{tools}],"system":[{{"type":"text","text":"b"{system}}}],"messages":[{said}]{beside}}}"#
+        );
+        let settled = settled(request);
+        let found = validate(settled.as_bytes(), Format::Anthropic, &Profile::default()).unwrap();
+        assert!(found.is_empty(), "{found:?}");
+        let json = Json::check(settled.as_bytes()).unwrap();
+        let told = |block: &Object<'_>| match block.some("cache_control") {
+            None => "-",
+            Some(mark) if is_long(mark) => "1h",
+            Some(_) => "5m",
+        };
+        let tools: Vec<_> = json.get("tools").unwrap().elements().into_iter().map(Json::object).collect();
+        let marks: Vec<_> = tools.iter().chain(&blocks(json)).map(told).collect();
+        expected.assert_eq(&marks.join(" "));
+    }
+
+    #[test]
+    fn the_marks_of_a_whole_request_are_no_more_than_are_taken() {
+        settles(&["5m"], "5m", &["5m", "", "5m", "", "5m"], "", expect!["5m - 5m - 5m - 5m"]);
+        settles(&["5m"], "1h", &["1h", "", "5m"], "", expect!["5m 5m 5m - 5m"]);
+        settles(&["", "1h"], "1h", &["5m"], "", expect!["- 1h 1h 5m"]);
+        settles(&["", ""], "5m", &["1h", "", "5m"], "", expect!["- - - 1h - 5m"]);
+        settles(&["1h", "1h", "5m", "5m"], "1h", &["5m"], "", expect!["1h 1h 5m 5m - -"]);
+        let automatic = |ttl| format!(r#","cache_control":{{"type":"ephemeral","ttl":"{ttl}"}}"#);
+        settles(&["1h"], "1h", &["5m", "", "5m"], &automatic("5m"), expect!["1h - 5m - 5m"]);
+        settles(&["1h"], "1h", &["5m", "", "5m"], &automatic("1h"), expect!["1h 1h - - -"]);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longhaul_transcript::{Media, Message, Origin, Part, Raw, Role, SessionId, Transcript};
 
 use crate::{
-    Format, WireError,
+    Format, WireError, cache,
     convert::{
         encoded, left_out,
         losses::{Losses, WITHOUT_CONTENT, place},
@@ -38,7 +38,8 @@ pub struct Rendition {
 ///
 /// A message that carries its spelling in that format is written in the same bytes where it says the same, and otherwise
 /// patched: images, signed thinking and fields that longhaul does not know stay. Messages from elsewhere are spelled
-/// afresh, cut the way the format cuts them.
+/// afresh, cut the way the format cuts them. Of the marks to cache that messages bring along from earlier requests, the last four
+/// stay.
 ///
 /// # Errors
 /// When `to` is a format that can only be imported.
@@ -115,6 +116,7 @@ fn rendered<'a>(
     }
     let draft = body.draft(session.cloned(), &said, &mut losses);
     let json = (writing.file)(draft, &mut losses);
+    let json = if writing.session.is_none() { cache::settled(json) } else { json };
     Ok(Rendition { json, losses: losses.behind(told).into_lines() })
 }
 

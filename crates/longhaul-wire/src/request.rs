@@ -5,7 +5,7 @@ use std::ops::Range;
 use longhaul_transcript::Usage;
 
 use crate::{
-    Document, Format, Rendition, WireError,
+    Document, Format, Rendition, WireError, cache,
     document::{Fragment, Layout, from_bytes},
     edit::{Edits, remove_field},
     json::{Json, quoted},
@@ -15,7 +15,8 @@ use crate::{
 impl Document {
     /// Returns the body of a request with the messages of `sent` in the place of its own, and its standing instructions with them.
     /// All that stands around them stays to the byte: the model, tools, settings, whether to stream, and fields that longhaul does
-    /// not know. Of a body that is the list of messages alone, `sent` is all there is.
+    /// not know. Of a body that is the list of messages alone, `sent` is all there is. Of the marks in `sent` that ask the provider to cache
+    /// those stay that it takes beside the marks around them: four in all, and none for an hour behind one for less.
     ///
     /// ```
     /// use longhaul_wire::{Format, read, render};
@@ -55,7 +56,7 @@ impl Document {
             },
             (None, None) => {}
         }
-        Ok(edits.apply(text))
+        Ok(cache::settled(edits.apply(text)))
     }
 
     fn fragments(&self) -> impl Iterator<Item = &Fragment> {

@@ -10,7 +10,7 @@ use longhaul::{
     store::{MemoryStore, SummaryStore},
     tokens::{CharsPer4, ContextWindow, TokenCounter as _},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
-    wire::{Document, Format, encode, read},
+    wire::{Document, Format, Profile, encode, read, validate},
 };
 
 /// Draws numbers: a xorshift is enough, and gives the same conversations each time.
@@ -486,5 +486,39 @@ async fn what_a_front_end_sends_beside_the_words_goes_on_to_the_provider() {
         let sent = view.to_json(Format::Anthropic).unwrap();
         assert_eq!(sent.losses, [""; 0]);
         assert_eq!(came.with_messages(&sent).unwrap(), body);
+    }
+}
+
+/// A client marks its tools, its instructions and its last two questions, as most do, each time anew: four marks in all.
+#[tokio::test]
+async fn marks_of_earlier_requests_do_not_pile_up() {
+    let mark = r#","cache_control":{"type":"ephemeral"}"#;
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let mut session = Session::builder(SessionId::new("marks").unwrap(), window).build().unwrap();
+    for n in 1..10 {
+        let text = |role: &str, text: String, mark: &str| {
+            format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"{mark}}}]}}"#)
+        };
+        let turn = |nth: usize| {
+            let ask = text("user", format!("Question {nth}"), if nth + 2 >= n { mark } else { "" });
+            [ask, text("assistant", format!("Answer {nth}"), "")]
+        };
+        let mut said: Vec<String> = (0..n).flat_map(turn).collect();
+        said.pop();
+        let (tool, said) = (r#"{"name":"f","input_schema":{"type":"object"}"#, said.join(","));
+        let body = format!(
+            r#"{{"model":"m","tools":[{tool}{mark}}}],"system":[{{"type":"text","text":"Be brief."{mark}}}],"messages":[{said}]}}"#
+        );
+        let came = read(Some(Format::Anthropic), body.as_bytes()).unwrap();
+        session.sync(&came).await.unwrap();
+        let view = session.prepare().await.unwrap();
+        let as_is = view.to_json(Format::Anthropic).unwrap();
+        for sent in [as_is, view.to_json_marked(Format::Anthropic).unwrap()] {
+            let request = came.with_messages(&sent).unwrap();
+            let found = validate(request.as_bytes(), Format::Anthropic, &Profile::default()).unwrap();
+            assert_eq!(found, [], "{n}: {request}");
+            let last = request.rfind("cache_control").unwrap();
+            assert!(last > request.rfind("Question").unwrap(), "{n}: the newest has none: {request}");
+        }
     }
 }
