@@ -1,7 +1,10 @@
 //! What providers ask of the order: results directly behind their calls, not too many calls at once, and no message that says
 //! nothing.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, HashSet},
+};
 
 use longhaul_transcript::{CallId, Message, Part, Role, ToolResult};
 
@@ -22,8 +25,8 @@ pub(crate) fn ordered<'a>(
     let messages = messages.into_iter().filter_map(|message| said(message, writing, losses)).collect();
     match writing.order {
         Order::AsSaid => messages,
-        Order::ResultsFirst { most_calls } => {
-            apart(results_first(messages, losses), most_calls, writing, losses)
+        Order::ResultsFirst { most_calls, reads_as_one } => {
+            apart(results_first(messages, losses), most_calls, reads_as_one, writing, losses)
         }
     }
 }
@@ -39,7 +42,9 @@ fn said<'a>(message: &'a Message, writing: &Writing, losses: &mut Losses) -> Opt
     }
     let everywhere = writing.blanks == Blanks::GoEverywhere;
     let goes = |part: &Part| is_blank_text(part) && (everywhere || message.role != Role::Assistant);
-    let is_odd = |part: &Part| everywhere && has_blank_block(message, part);
+    let odd = if everywhere { with_blank_blocks(message) } else { HashSet::new() };
+    let is_odd =
+        |part: &Part| matches!(part, Part::ToolResult(result) if odd.contains(result.call_id.as_str()));
     if !message.parts.iter().any(|part| goes(part) || is_odd(part)) {
         return Some(Cow::Borrowed(message));
     }
@@ -58,24 +63,17 @@ fn is_blank_text(part: &Part) -> bool {
     matches!(part, Part::Text(text) if is_blank(text))
 }
 
-/// Returns whether a part is a result that came with a block of white space; as a text of its own this may stand.
-fn has_blank_block(message: &Message, part: &Part) -> bool {
-    let (Part::ToolResult(result), Some(raw)) = (part, &message.raw) else { return false };
-    result.content.iter().any(is_blank_text)
-        && Json::check(raw.json.as_bytes()).is_ok_and(|json| {
-            let blocks = json.get("content").map(Json::elements).unwrap_or_default();
-            let is_it = |block: &Json<'_>| {
-                block
-                    .get("tool_use_id")
-                    .and_then(Json::string)
-                    .is_some_and(|id| id == result.call_id.as_str())
-            };
-            blocks
-                .iter()
-                .filter(|block| is_it(block))
-                .any(|block| block.get("content").is_some_and(Json::is_array))
-        })
+/// Returns the calls whose results came with a block of white space; as a text of its own this may stand.
+fn with_blank_blocks(message: &Message) -> HashSet<String> {
+    let has_blank = message.results().any(|result| result.content.iter().any(is_blank_text));
+    let raw = message.raw.as_ref().filter(|_| has_blank);
+    let json = raw.and_then(|raw| Json::check(raw.json.as_bytes()).ok());
+    let blocks = json.and_then(|json| json.get("content")).map(Json::elements).unwrap_or_default();
+    let blocks = blocks.iter().filter(|block| block.get("content").is_some_and(Json::is_array));
+    blocks.filter_map(|block| block.get("tool_use_id")?.string()).collect()
 }
+
+const RESULT_FIRST: &str = "result put before what was said while its tool ran";
 
 fn results_first<'a>(mut messages: Vec<Cow<'a, Message>>, losses: &mut Losses) -> Vec<Cow<'a, Message>> {
     // What follows an answer, up to the next one. A simulated user may call tools too.
@@ -83,7 +81,7 @@ fn results_first<'a>(mut messages: Vec<Cow<'a, Message>>, losses: &mut Losses) -
         if !segment.is_sorted_by_key(|message| !shows(message)) {
             let at = segment.iter().find(|message| !shows(message)).and_then(|message| place(message));
             segment.sort_by_key(|message| !shows(message));
-            losses.count("result put before what was said while its tool ran", at);
+            losses.count(RESULT_FIRST, at);
         }
     }
     messages
@@ -97,27 +95,31 @@ fn shows(message: &Message) -> bool {
     message.results().next().is_some()
 }
 
+/// Returns whether a message is written as it was spelled, in a message of its own.
+pub(crate) fn is_spelled(message: &Message, writing: &Writing) -> bool {
+    message.raw.as_ref().is_some_and(|raw| *raw.format == *writing.dialect.format.name())
+}
+
 /// O-01, O-05: has the results of calls directly behind the message that makes them, where answers follow each other that go out as
-/// they were spelled, or calls that are made at once are more than `most`.
+/// they were spelled, or calls that are made at once are too many.
 fn apart<'a>(
     messages: Vec<Cow<'a, Message>>,
     most: usize,
+    reads_as_one: bool,
     writing: &Writing,
     losses: &mut Losses,
 ) -> Vec<Cow<'a, Message>> {
-    let is_own = |message: &Message| {
-        let format = message.raw.as_ref().map(|raw| &*raw.format);
-        calls(message) > 0 && format == Some(writing.dialect.format.name())
-    };
+    let is_own = |message: &Message| is_spelled(message, writing);
     // An exchange: answers that follow each other, and all up to the next one.
     let is_within = |before: &Cow<'_, Message>, next: &Cow<'_, Message>| {
         !answers(next) || answers(before) && !shows(before)
     };
     let mut parted = Vec::with_capacity(messages.len());
     for exchange in messages.chunk_by(is_within) {
+        let lead = &exchange[..exchange.iter().take_while(|message| answers(message)).count()];
         let n_calls = exchange.iter().map(|message| calls(message)).sum::<usize>();
-        let n_callers = exchange.iter().filter(|message| calls(message) > 0).count();
-        let is_several = most < usize::MAX && n_callers > 1 && exchange.iter().any(|message| is_own(message));
+        let calls_first = lead.iter().rev().skip(1).any(|message| calls(message) > 0);
+        let is_several = !reads_as_one && calls_first && lead.iter().any(|message| is_own(message));
         if n_calls <= most && !is_several {
             parted.extend_from_slice(exchange);
             continue;
@@ -126,20 +128,26 @@ fn apart<'a>(
             losses.count("calls that are too many for one message made in several", place(&exchange[0]));
         }
         // What a message holds together with its calls counts as well.
-        let said = exchange.iter().take_while(|message| answers(message));
-        let said = said.filter_map(|message| only(message, |id| id.is_none()));
-        let mut told: HashSet<&CallId> = HashSet::new();
-        let groups = groups(said, most, is_own);
-        for group in &groups {
-            let ids: HashSet<&CallId> =
-                group.iter().flat_map(|said| said.calls()).map(|call| &call.id).collect();
-            parted.extend_from_slice(group);
-            let is_of_it = |id: Option<&CallId>| id.is_some_and(|id| ids.contains(id));
-            parted.extend(exchange.iter().filter_map(|message| only(message, is_of_it)).map(of_a_tool));
-            told.extend(ids);
+        let mut groups = groups(lead.iter().filter_map(without_results), most, is_own);
+        for words in groups.iter().skip(1).filter_map(|group| group.first()).filter(|said| calls(said) == 0) {
+            losses.count(RESULT_FIRST, place(words));
         }
-        let rest = exchange.iter().skip_while(|message| answers(message));
-        parted.extend(rest.filter_map(|message| only(message, |id| id.is_none_or(|id| !told.contains(id)))));
+        let calls = |(nth, group): (usize, &Vec<Cow<'_, Message>>)| {
+            let ids = group.iter().flat_map(|said| said.calls()).map(|call| (call.id.clone(), nth));
+            ids.collect::<Vec<_>>()
+        };
+        let group_of: HashMap<CallId, usize> = groups.iter().enumerate().flat_map(calls).collect();
+        let mut rest = Vec::new();
+        for (at, message) in exchange.iter().enumerate() {
+            for (group, part) in by_group(message, &group_of) {
+                match group {
+                    Some(group) => groups[group].push(of_a_tool(part)),
+                    None if at < lead.len() => {}
+                    None => rest.push(part),
+                }
+            }
+        }
+        parted.extend(groups.into_iter().flatten().chain(rest));
     }
     parted
 }
@@ -166,11 +174,11 @@ fn groups<'a>(
     let (mut groups, mut group, mut n_calls, mut is_closed) = (Vec::new(), Vec::new(), 0, false);
     for piece in messages.flat_map(|message| pieces(message, most)) {
         let (n, own) = (calls(&piece), is_own(&piece));
-        if n > 0 && n_calls > 0 && (is_closed || own || n_calls + n > most) {
+        if n_calls > 0 && (is_closed || own || n_calls + n > most) {
             groups.push(std::mem::take(&mut group));
             n_calls = 0;
         }
-        is_closed = own || n == 0 && is_closed;
+        is_closed = own;
         n_calls += n;
         group.push(piece);
     }
@@ -195,18 +203,31 @@ fn pieces(message: Cow<'_, Message>, most: usize) -> Vec<Cow<'_, Message>> {
     pieces.into_iter().map(piece).collect()
 }
 
-/// Returns the parts of `message` that are wanted, each by the call that it answers.
-fn only<'a>(
-    message: &Cow<'a, Message>,
-    is_wanted: impl Fn(Option<&CallId>) -> bool,
-) -> Option<Cow<'a, Message>> {
-    let is_wanted = |part: &Part| match part {
-        Part::ToolResult(result) => is_wanted(Some(&result.call_id)),
-        _ => is_wanted(None),
-    };
-    if message.parts.iter().all(is_wanted) {
+/// Returns what `message` says beside results.
+fn without_results<'a>(message: &Cow<'a, Message>) -> Option<Cow<'a, Message>> {
+    let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+    if !message.parts.iter().any(is_result) {
         return Some(message.clone());
     }
-    let parts: Vec<Part> = message.parts.iter().filter(|part| is_wanted(part)).cloned().collect();
+    let parts: Vec<Part> = message.parts.iter().filter(|part| !is_result(part)).cloned().collect();
     (!parts.is_empty()).then(|| Cow::Owned(Message { parts, ..(**message).clone() }))
+}
+
+/// Returns the parts of `message`, results by the group whose calls they answer.
+fn by_group<'a>(
+    message: &Cow<'a, Message>,
+    group_of: &HashMap<CallId, usize>,
+) -> Vec<(Option<usize>, Cow<'a, Message>)> {
+    let group = |part: &Part| match part {
+        Part::ToolResult(result) => group_of.get(&result.call_id).copied(),
+        _ => None,
+    };
+    let mut parts: BTreeMap<Option<usize>, Vec<Part>> = BTreeMap::new();
+    message.parts.iter().for_each(|part| parts.entry(group(part)).or_default().push(part.clone()));
+    if parts.len() <= 1 {
+        return vec![(parts.into_keys().next().flatten(), message.clone())];
+    }
+    let bare = Message { parts: Vec::new(), ..(**message).clone() };
+    let with = |(group, parts)| (group, Cow::Owned(Message { parts, ..bare.clone() }));
+    parts.into_iter().map(with).collect()
 }

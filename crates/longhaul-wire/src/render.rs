@@ -101,7 +101,7 @@ fn rendered<'a>(
     }
     let mut losses = Losses::default();
     let repaired = match writing.session {
-        None => repair_request(&said, writing.order.most_calls()),
+        None => repair_request(&said, writing),
         Some(_) => repair(&said),
     };
     repaired.done.into_iter().for_each(|done| losses.note(done));

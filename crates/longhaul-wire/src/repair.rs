@@ -4,7 +4,11 @@ use std::collections::HashMap;
 
 use longhaul_transcript::{Entry, Message, Origin, Outcome, Part, Role, ToolCall, ToolResult, Transcript};
 
-use crate::convert::losses;
+use crate::{
+    convert::losses,
+    formats::{Order, Writing},
+    order::is_spelled,
+};
 
 /// A transcript in which every call but those of an open end has its result, and every result its call.
 #[derive(Clone, Debug)]
@@ -26,14 +30,22 @@ pub fn repair(transcript: &Transcript) -> Repair {
 }
 
 /// Does what [`repair`] does, for a request: the model is to go on. So calls at the open end are answered too where something
-/// follows them, the results of others or words, for no provider takes that (A-02, O-01, R-01, G-01), and where they are more than
-/// `most_calls`, and go out in several messages.
-pub(crate) fn repair_request(transcript: &Transcript, most_calls: usize) -> Repair {
+/// follows them, the results of others or words, for no provider takes that (A-02, O-01, R-01, G-01), and where they go out in
+/// several messages: as they are too many for one, or some were spelled already.
+pub(crate) fn repair_request(transcript: &Transcript, writing: &Writing) -> Repair {
     repaired(transcript, |open| {
         let calls: Vec<usize> = open.iter().map(|entry| entry.message.calls().count()).collect();
         let is_last = calls.iter().skip_while(|calls| **calls == 0).all(|calls| *calls > 0);
         let is_answered = open.iter().any(|entry| entry.message.results().next().is_some());
-        is_last && !is_answered && calls.iter().sum::<usize>() <= most_calls
+        let is_spelled = open.iter().any(|entry| is_spelled(&entry.message, writing));
+        let mut callers = open.iter().skip_while(|entry| entry.message.calls().next().is_none()).skip(1);
+        let is_one = match writing.order {
+            _ if !is_spelled => true,
+            // Calls that follow each other are made at once, with no words between them.
+            Order::AsSaid => callers.all(|entry| entry.message.texts().next().is_none()),
+            Order::ResultsFirst { reads_as_one, .. } => reads_as_one || callers.next().is_none(),
+        };
+        is_last && !is_answered && is_one && calls.iter().sum::<usize>() <= writing.order.most_calls()
     })
 }
 

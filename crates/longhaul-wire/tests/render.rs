@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
-use longhaul_transcript::{Message, Outcome, Part, Role, ToolResult};
+use longhaul_transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 use longhaul_wire::{
     Format, Profile, WireError, messages_from_json, read, render, render_session, usage_from_json, validate,
 };
@@ -250,6 +250,60 @@ fn what_is_said_while_a_tool_runs_stands_behind_its_result() {
         assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran (m2)"]);
         assert_eq!(validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap(), []);
     }
+}
+
+/// What a server sends in two messages goes out in two, with the result of the first between them.
+#[test]
+fn an_answer_in_words_behind_a_call_stands_behind_its_result() {
+    let said = [
+        r#"{"role":"user","content":"go"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#,
+        r#"{"role":"assistant","content":"let me see"}"#,
+        r#"{"role":"tool","tool_call_id":"a","content":"x"}"#,
+        r#"{"role":"user","content":"on"}"#,
+    ];
+    let messages = messages_from_json(Format::OpenAi, &format!("[{}]", said.join(","))).unwrap();
+    let rendered = render(&messages, Format::OpenAi).unwrap();
+    let [ask, call, words, result, on] = said;
+    assert_eq!(rendered.json, format!("[{ask},{call},{result},{words},{on}]"));
+    assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran (m2)"]);
+    // Also where only one of the two was spelled already.
+    for fresh in [1, 2] {
+        let mut messages = messages.clone();
+        messages[fresh].raw = None;
+        let rendered = render(&messages, Format::OpenAi).unwrap();
+        assert_eq!(validate(rendered.json.as_bytes(), Format::OpenAi, &Profile::default()).unwrap(), []);
+    }
+}
+
+/// Calls at the end stay open where one message makes them.
+#[test]
+fn calls_at_the_end_that_stand_in_two_messages_are_answered() {
+    let call =
+        |id: &str| Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function(id, "ls", "{}"))]);
+    for format in [Format::OpenAi, Format::UiMessages, Format::Anthropic, Format::Gemini, Format::Responses] {
+        for spelled in [[false, false], [true, false], [false, true], [true, true]] {
+            let mut messages = [Message::user("go"), call("call_a0000"), call("call_b0000")];
+            for (message, _) in messages[1..].iter_mut().zip(spelled).filter(|(_, spelled)| *spelled) {
+                let json = render([&Message::user("go"), &*message], format).unwrap().json;
+                *message = messages_from_json(format, &json).unwrap().pop().unwrap();
+            }
+            let rendered = render(&messages, format).unwrap();
+            let found = validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap();
+            assert_eq!(found, [], "{format}, {spelled:?}: {}", rendered.json);
+            let is_one = matches!(format, Format::Anthropic | Format::Responses);
+            let is_answered = !is_one && spelled != [false; 2];
+            assert_eq!(rendered.json.contains("aborted"), is_answered, "{format}: {}", rendered.json);
+        }
+    }
+    // Words between calls that were spelled already go out between them.
+    let item = r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#;
+    let mut messages = messages_from_json(Format::Responses, item).unwrap();
+    messages.push(call("b"));
+    messages[1].parts.insert(0, Part::Text("And so on.".to_owned()));
+    let rendered = render(&messages, Format::Responses).unwrap();
+    let found = validate(rendered.json.as_bytes(), Format::Responses, &Profile::default()).unwrap();
+    assert_eq!(found, [], "{}", rendered.json);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::BeforeAnswers,
         blanks: Blanks::GoEverywhere,
-        order: Order::ResultsFirst { most_calls: usize::MAX },
+        order: Order::ResultsFirst { most_calls: usize::MAX, reads_as_one: true },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);

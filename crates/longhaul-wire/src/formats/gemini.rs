@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: usize::MAX },
+        order: Order::ResultsFirst { most_calls: usize::MAX, reads_as_one: false },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::merge_roles(regroup::shown_by_the_user(messages, Shown::Results, losses), |role| role)

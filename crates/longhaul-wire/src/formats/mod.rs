@@ -210,6 +210,8 @@ pub(crate) enum Order {
     ResultsFirst {
         /// How many calls an answer may make before their results.
         most_calls: usize,
+        /// Whether answers that follow each other are read as one, so that the results of all may stand behind the last.
+        reads_as_one: bool,
     },
 }
 
@@ -218,7 +220,7 @@ impl Order {
     pub(crate) fn most_calls(self) -> usize {
         match self {
             Order::AsSaid => usize::MAX,
-            Order::ResultsFirst { most_calls } => most_calls,
+            Order::ResultsFirst { most_calls, .. } => most_calls,
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: MOST_CALLS },
+        order: Order::ResultsFirst { most_calls: MOST_CALLS, reads_as_one: false },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::one_instructor(regroup::shown_by_the_user(messages, Shown::All, losses))

@@ -45,7 +45,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: usize::MAX },
+        order: Order::ResultsFirst { most_calls: usize::MAX, reads_as_one: false },
         regroup: |messages, losses| {
             let messages = regroup::paired(messages, losses);
             results_with_calls(regroup::shown_by_the_user(messages, Shown::Results, losses))
