@@ -50,8 +50,8 @@ pub fn render<'a>(
     render_session(messages, to, None)
 }
 
-/// Does what [`render`](fn@render) does, and tells what could not be carried of the messages behind the first `told` only: what
-/// a request lost that this one goes on from was told with it.
+/// Does what [`render`](fn@render) does, and tells of what could not be carried only what a request of the first `told` messages
+/// did not lose already: it was told with that one.
 ///
 /// # Errors
 /// Those of `render`.
@@ -60,7 +60,13 @@ pub fn render_grown<'a>(
     to: Format,
     told: usize,
 ) -> Result<Rendition, WireError> {
-    rendered(messages, to, None, told)
+    let messages: Vec<&Message> = messages.into_iter().collect();
+    let (json, losses) = rendered(messages.iter().copied(), to, None)?;
+    if losses.is_empty() {
+        return Ok(Rendition { json, losses: Vec::new() });
+    }
+    let (_, before) = rendered(messages.into_iter().take(told), to, None)?;
+    Ok(Rendition { json, losses: losses.without(&before).into_lines() })
 }
 
 /// Does what [`render`](fn@render) does, for the session of this id: the files of agents name theirs, and those of others are
@@ -73,15 +79,15 @@ pub fn render_session<'a>(
     to: Format,
     session: Option<&SessionId>,
 ) -> Result<Rendition, WireError> {
-    rendered(messages, to, session, 0)
+    let (json, losses) = rendered(messages, to, session)?;
+    Ok(Rendition { json, losses: losses.into_lines() })
 }
 
 fn rendered<'a>(
     messages: impl IntoIterator<Item = &'a Message>,
     to: Format,
     session: Option<&SessionId>,
-    told: usize,
-) -> Result<Rendition, WireError> {
+) -> Result<(String, Losses), WireError> {
     let number = |(n, message): (usize, &Message)| {
         message.clone().with_origin(Origin::Document(u32::try_from(n).unwrap_or(u32::MAX)))
     };
@@ -97,7 +103,7 @@ fn rendered<'a>(
             media_of(message).for_each(|media| losses.count(left_out(media), place(message)));
         }
         let json = String::from_utf8_lossy(document.as_bytes()).into_owned();
-        return Ok(Rendition { json, losses: losses.behind(told).into_lines() });
+        return Ok((json, losses));
     }
     let mut losses = Losses::default();
     let repaired = match writing.session {
@@ -117,7 +123,7 @@ fn rendered<'a>(
     let draft = body.draft(session.cloned(), &said, &mut losses);
     let json = (writing.file)(draft, &mut losses);
     let json = if writing.session.is_none() { cache::settled(json) } else { json };
-    Ok(Rendition { json, losses: losses.behind(told).into_lines() })
+    Ok((json, losses))
 }
 
 /// Tells what the spellings of messages hold beside what was read of them, where it is not in what is written of them as they

@@ -4,7 +4,8 @@
 
 use longhaul_transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 use longhaul_wire::{
-    Format, Profile, WireError, messages_from_json, read, render, render_session, usage_from_json, validate,
+    Format, Profile, WireError, messages_from_json, read, render, render_grown, render_session,
+    usage_from_json, validate,
 };
 
 /// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
@@ -250,6 +251,26 @@ fn what_is_said_while_a_tool_runs_stands_behind_its_result() {
         assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran (m2)"]);
         assert_eq!(validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap(), []);
     }
+}
+
+/// What happens to an old message with this request is told with it, and what happened to it before is not told again.
+#[test]
+fn a_loss_is_told_with_the_first_request_that_has_it() {
+    let call = Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function("a", "f", "{}"))]);
+    let result = ToolResult::text("a", "r", Outcome::Failed);
+    let result = Message::new(Role::Tool, vec![Part::ToolResult(result)]);
+    let losses = |said: &[Message], told| render_grown(said, Format::OpenAi, told).unwrap().losses;
+    let answered = "m1: the call a of f was never answered; it is now, as aborted";
+    let by_text = "1 x a failed result is marked by its text alone";
+    let said = [Message::user("hi"), call, Message::user("wait"), result];
+    assert_eq!(losses(&said[..3], 2), [answered, by_text]);
+    let first = "1 x result put before what was said while its tool ran (m2)";
+    assert_eq!(losses(&said, 3), [&format!("{by_text} (m3)"), first]);
+    let [hi, call, wait, _] = said;
+    let said = [hi, call, wait, Message::assistant("ok"), Message::user("more")];
+    assert_eq!(losses(&said[..4], 3), [""; 0]);
+    assert_eq!(losses(&said, 4), [""; 0]);
+    assert_eq!(render(&said, Format::OpenAi).unwrap().losses, [answered, by_text]);
 }
 
 /// What a server sends in two messages goes out in two, with the result of the first between them.

@@ -1,6 +1,10 @@
 //! What could not be carried, and of which messages.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt::Write,
+    hash::Hash,
+};
 
 use longhaul_transcript::{Message, Origin};
 
@@ -30,17 +34,17 @@ impl Losses {
         self.noted.push(what.into());
     }
 
-    /// Returns these without those of the first `told` messages.
-    pub(crate) fn behind(mut self, told: usize) -> Losses {
-        self.counted.retain(|_, at| {
-            at.retain(|at| at.is_none_or(|at| at >= told));
-            !at.is_empty()
-        });
-        self.fields.retain(|_, at| {
-            at.retain(|at| *at >= told);
-            !at.is_empty()
-        });
+    /// Returns these without those that `told` has too.
+    pub(crate) fn without(mut self, told: &Losses) -> Losses {
+        self.counted.retain(|what, at| remain(at, told.counted.get(what)));
+        self.fields.retain(|path, at| remain(at, told.fields.get(path)));
+        let noted: HashSet<&String> = told.noted.iter().collect();
+        self.noted.retain(|note| !noted.contains(note));
         self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counted.is_empty() && self.fields.is_empty() && self.noted.is_empty()
     }
 
     pub(crate) fn into_lines(self) -> Vec<String> {
@@ -59,6 +63,20 @@ impl Losses {
         });
         self.noted.into_iter().chain(counted).chain(fields).collect()
     }
+}
+
+/// Takes the places in `told` away, each as often as it stands there, and returns whether any are left.
+fn remain<P: Copy + Eq + Hash>(at: &mut Vec<P>, told: Option<&Vec<P>>) -> bool {
+    let mut counts: HashMap<P, usize> = HashMap::new();
+    told.into_iter().flatten().for_each(|place| *counts.entry(*place).or_default() += 1);
+    at.retain(|place| match counts.get_mut(place) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    !at.is_empty()
 }
 
 /// Returns which message of its source this is, where it is one.

@@ -165,13 +165,14 @@ impl View {
 #[cfg(feature = "wire")]
 impl View {
     /// Returns the view as a request of `format` carries it, and what could not be carried: what came in that provider's own
-    /// spelling goes out in it, images, signed thinking and unknown fields included. What a message lost is told with the first view
-    /// that goes out with it, and not with those that begin as that one did ([`stable_prefix`](Self::stable_prefix)).
+    /// spelling goes out in it, images, signed thinking and unknown fields included. All that the request lost is told each time; to
+    /// hear only what the one before it did not lose, [`render_grown`](longhaul_wire::render_grown) the messages, with the number
+    /// of them that went out before in this format ([`stable_prefix`](Self::stable_prefix)).
     ///
     /// # Errors
     /// When the format can only be imported.
     pub fn to_json(&self, format: Format) -> Result<Rendition, WireError> {
-        longhaul_wire::render_grown(self.messages().map(|message| &**message), format, self.stable)
+        longhaul_wire::render(self.messages().map(|message| &**message), format)
     }
 
     /// Returns where a request should mark what the provider is to cache, at most four places: what stays until the next

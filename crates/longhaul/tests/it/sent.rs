@@ -2,10 +2,10 @@
 //! originals, and what was done is told.
 
 use longhaul::{
-    Session, View,
+    Session,
     tokens::ContextWindow,
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
-    wire::{Format, Profile, encode, read, validate},
+    wire::{Format, Profile, encode, read, render_grown, validate},
 };
 
 /// What requests are made in.
@@ -262,23 +262,32 @@ async fn of_many_calls_each_stands_with_its_result() {
     assert_eq!(sent.iter().filter(|message| message["role"] == "tool").count(), 300);
 }
 
+/// Each request tells all that it lost: nobody else knows which went out, and in what format.
 #[tokio::test]
-async fn what_a_message_lost_is_told_with_the_first_request_that_has_it() {
+async fn what_a_message_lost_is_told_with_each_request_or_with_the_first() {
     let message =
         |role: &str, nth: usize| format!(r#"{{"role":"{role}","content":"{nth}","id":"msg_{nth}"}}"#);
     let mut session = session();
     for nth in 0..4 {
         session.push_json(Format::OpenAi, &message("user", 2 * nth)).unwrap();
+        let _never_sent = session.prepare().await.unwrap();
         let view = session.prepare().await.unwrap();
-        let losses = |view: &View| view.to_json(Format::Anthropic).unwrap().losses;
-        let places = if nth == 0 {
-            "1 x field id left out (m0)".to_owned()
-        } else {
-            format!("2 x field id left out (m{}-m{})", 2 * nth - 1, 2 * nth)
+        let n = 2 * nth + 1;
+        let all = match n {
+            1 => "1 x field id left out (m0)".to_owned(),
+            n => format!("{n} x field id left out (m0-m{})", n - 1),
         };
-        assert_eq!(losses(&view), [places]);
-        assert_eq!(losses(&view), losses(&view), "a view says the same each time");
-        session.push_json(Format::OpenAi, &message("assistant", 2 * nth + 1)).unwrap();
+        // The agent may have been switched to another provider.
+        for format in [Format::Anthropic, Format::Gemini] {
+            assert_eq!(view.to_json(format).unwrap().losses, [&*all]);
+        }
+        let new = match n {
+            1 => all,
+            n => format!("2 x field id left out (m{}-m{})", n - 2, n - 1),
+        };
+        let messages = view.messages().map(|message| &**message);
+        assert_eq!(render_grown(messages, Format::Anthropic, n.saturating_sub(2)).unwrap().losses, [new]);
+        session.push_json(Format::OpenAi, &message("assistant", n)).unwrap();
     }
 }
 
