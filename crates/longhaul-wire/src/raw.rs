@@ -80,7 +80,9 @@ impl Document {
             .map(|fragment| Json::check(self.bytes.get(fragment.range.clone())?).ok())
             .collect::<Option<_>>()?;
         let before = self.transcript.entries().get(..at)?.iter().rev();
-        let after_reasoning = dialect.is_of_items && is_led(before.map(|entry| &*entry.message));
+        // an agent sends no ids of items, and its file may have them without the reasoning that a server asks for.
+        let may_be_led = || self.format.is_session_file() || is_led(before.map(|entry| &*entry.message));
+        let after_reasoning = dialect.is_of_items && may_be_led();
         Some(Raw { after_reasoning, ..Raw::new(dialect.format.name(), spelling(dialect, &items)?) })
     }
 }

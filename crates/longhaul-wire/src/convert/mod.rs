@@ -7,9 +7,7 @@ pub(crate) mod unread;
 
 use std::sync::Arc;
 
-use longhaul_transcript::{
-    CallKind, Media, MediaKind, Message, Outcome, Part, Raw, Role, ToolCall, Transcript,
-};
+use longhaul_transcript::{CallKind, Media, MediaKind, Message, Outcome, Part, Role, ToolCall, Transcript};
 
 use self::losses::{Losses, WITHOUT_CONTENT, place};
 use crate::{
@@ -129,10 +127,7 @@ fn spelled(doc: &Document, message: &Message, writing: &Writing) -> Message {
     let fragments = doc.slots.get(at).map(|slot| &slot.fragments[..]).unwrap_or_default();
     let is_own = |fragment: &Fragment| writing.dialect.format == fragment.dialect.format;
     if !fragments.is_empty() && fragments.iter().all(is_own) {
-        let raw = doc.raw_of(at as u64);
-        // an agent sends no ids of items, and its file may have them without the reasoning that a server asks for.
-        let is_led = doc.format.is_session_file() && writing.dialect.is_of_items;
-        message.raw = raw.map(|raw| Arc::new(Raw { after_reasoning: raw.after_reasoning || is_led, ..raw }));
+        message.raw = doc.raw_of(at as u64).map(Arc::new);
     }
     message
 }

@@ -219,6 +219,9 @@ impl Session {
         };
         record.tokens_before = rewrite.outcome.tokens_before;
         record.tokens_after = rewrite.outcome.tokens_after;
+        if self.journal.is_some() && applied.config().delete_originals && !leaves_out(&record) {
+            applied.note_deletion();
+        }
         let not_deleted = match self.append(&applied, &record).await {
             Ok(not_deleted) => not_deleted,
             Err(error) => {

@@ -101,7 +101,6 @@ impl SessionState {
         }
         let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
         self.n_summaries += 1;
-        self.has_deleted |= self.config.delete_originals;
         self.cut = compacted.cut;
         if self.index.is_none() {
             // It was read anew for the job; what was said since is not in it.

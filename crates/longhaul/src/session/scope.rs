@@ -157,6 +157,11 @@ impl SessionState {
         start <= self.head && !(self.lives_on_summaries() && self.latest.is_some())
     }
 
+    /// Takes note that the store deletes what the summaries stand for.
+    pub(crate) fn note_deletion(&mut self) {
+        self.has_deleted = true;
+    }
+
     /// Returns whether what summaries stand for can be had from them alone.
     pub(crate) fn lives_on_summaries(&self) -> bool {
         self.config.delete_originals || self.has_deleted
