@@ -56,6 +56,41 @@ async fn what_a_model_said_is_used_also_where_there_was_room_for_everything() {
     }
 }
 
+/// A model that says three times as much as it was asked for.
+#[derive(Debug)]
+struct Overlong;
+
+#[async_trait]
+impl Summarizer for Overlong {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let line = |nth: usize| format!("Statement {nth}: what file_{nth}.rs computes was discussed.\n");
+        let (limit, mut text) = (request.limit.scaled(3.0), String::new());
+        for nth in 0.. {
+            if request.counter.count_text(&text) > limit {
+                break;
+            }
+            text.push_str(&line(nth));
+        }
+        let tokens = request.counter.count_text(&text);
+        Ok(Draft { text, tokens, mode: SummaryMode::Llm, model: "overlong".into(), ..Draft::default() })
+    }
+}
+
+#[tokio::test]
+async fn what_was_left_out_of_a_models_words_is_told() {
+    let rules = (0..60).flat_map(|nth| {
+        [Message::user(format!("Never touch rule_{nth}.rs.")), Message::assistant("It stays as it is.")]
+    });
+    let said: Vec<Message> = said(80).into_iter().chain(rules).collect();
+    let document = document(&said);
+    let config = Config { mode: SummaryMode::Hybrid, ..Config::default() };
+    let session = DocumentSession::new(&document, WINDOW, Arc::new(CharsPer4), config, None).unwrap();
+    let (done, _) = session.compact_with(&Within::new(Tokens(4_000)), &Overlong).await.unwrap();
+    assert!(done.record.text.contains("Statement 0") && done.record.text.contains("## By rule"));
+    let told = done.record.summary.checks.iter().filter(|check| check.starts_with("left out"));
+    assert_eq!(told.count(), 1, "{:?}", done.record.summary.checks);
+}
+
 // asserts 001-20
 #[test]
 fn a_history_too_large_for_a_model_is_told_apart() {

@@ -366,28 +366,29 @@ impl Job {
     /// # Errors
     /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let n_repairs = draft.repairs.len();
-        let mut draft = self.usable(draft)?;
-        let left_out = draft.repairs[n_repairs..].to_vec();
-        draft.summary.checks.extend_from_slice(&left_out);
+        let (draft, left_out) = self.usable(draft)?;
         Ok(Finished { left_out, ..self.put(draft)? })
     }
 
-    /// Returns a draft that says something, with the facts by rule that belong in it.
-    fn usable(&self, draft: Draft) -> Result<Draft, AssembleError> {
+    /// Returns a draft that says something, with the facts by rule that belong in it, and what was left out for these.
+    fn usable(&self, draft: Draft) -> Result<(Draft, Vec<String>), AssembleError> {
         // Where rules find nothing to say, there is nothing.
         let is_by_rule = draft.made_with == rules::MADE_WITH;
         if draft.text.trim().is_empty() && !is_by_rule {
             return Err(AssembleError::Empty);
         }
         if !self.gets_facts() || is_by_rule || draft.is_edited() {
-            return Ok(draft);
+            return Ok((draft, Vec::new()));
         }
         let (reading, request) = (self.reading(), self.whole_request(true));
-        Ok(match forms::shows_words_alone(self.preset) {
+        let n_repairs = draft.repairs.len();
+        let mut draft = match forms::shows_words_alone(self.preset) {
             true => with_facts_in_data(draft, reading.summarize(&request)),
             false => with_facts(draft, &request, |request| reading.summarize(request)),
-        })
+        };
+        let left_out = draft.repairs[n_repairs..].to_vec();
+        draft.summary.checks.extend_from_slice(&left_out);
+        Ok((draft, left_out))
     }
 
     fn put(self, draft: Draft) -> Result<Finished, AssembleError> {
@@ -418,11 +419,11 @@ impl Job {
     /// As [`finish`](Self::finish).
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let draft = self.usable(draft)?;
+        let (draft, left_out) = self.usable(draft)?;
         let request = self.whole_request(draft.mode != SummaryMode::Rules);
         let draft = self.clean(self.shaped(draft, &request));
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
-        Ok(self.finished(compacted)?)
+        Ok(Finished { left_out, ..self.finished(compacted)? })
     }
 
     /// Summarizes by rule.
