@@ -28,7 +28,8 @@ impl Session {
     /// emergency, not while another one is under way, and not where originals must be read from the store for it, which
     /// [`prepare`](Self::prepare) does. It begins before the trigger where this lies so near to the hard limit that the next two
     /// requests, as large as those of late, would come to it. One whose summarizer did not answer within `summary_deadline_ms`, by
-    /// the session's clock, is no longer waited for: another may begin, and its draft comes too late.
+    /// the session's clock, is no longer waited for: another may begin, and of the two the one that is finished first counts, for
+    /// the other is then of a context that was rewritten.
     pub fn start_background(&mut self) -> Option<Background> {
         if self.is_background_under_way() {
             return None;
