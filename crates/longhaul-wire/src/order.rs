@@ -119,7 +119,9 @@ fn apart<'a>(
         let lead = &exchange[..exchange.iter().take_while(|message| answers(message)).count()];
         let n_calls = exchange.iter().map(|message| calls(message)).sum::<usize>();
         let calls_first = lead.iter().rev().skip(1).any(|message| calls(message) > 0);
-        let is_several = !reads_as_one && calls_first && lead.iter().any(|message| is_own(message));
+        let words_behind = lead.iter().skip_while(|message| calls(message) == 0).any(|said| says_words(said));
+        let is_several =
+            !reads_as_one && calls_first && (words_behind || lead.iter().any(|message| is_own(message)));
         if n_calls <= most && !is_several {
             parted.extend_from_slice(exchange);
             continue;
@@ -128,7 +130,8 @@ fn apart<'a>(
             losses.count("calls that are too many for one message made in several", place(&exchange[0]));
         }
         // What a message holds together with its calls counts as well.
-        let mut groups = groups(lead.iter().filter_map(without_results), most, is_own);
+        let own: HashSet<&CallId> = lead.iter().flat_map(|said| said.calls()).map(|call| &call.id).collect();
+        let mut groups = groups(lead.iter().filter_map(|said| without_results(said, &own)), most, is_own);
         for words in groups.iter().skip(1).filter_map(|group| group.first()).filter(|said| calls(said) == 0) {
             losses.count(RESULT_FIRST, place(words));
         }
@@ -174,7 +177,7 @@ fn groups<'a>(
     let (mut groups, mut group, mut n_calls, mut is_closed) = (Vec::new(), Vec::new(), 0, false);
     for piece in messages.flat_map(|message| pieces(message, most)) {
         let (n, own) = (calls(&piece), is_own(&piece));
-        if n_calls > 0 && (is_closed || own || n_calls + n > most) {
+        if n_calls > 0 && (is_closed || own || says_words(&piece) || n_calls + n > most) {
             groups.push(std::mem::take(&mut group));
             n_calls = 0;
         }
@@ -203,9 +206,14 @@ fn pieces(message: Cow<'_, Message>, most: usize) -> Vec<Cow<'_, Message>> {
     pieces.into_iter().map(piece).collect()
 }
 
-/// Returns what `message` says beside results.
-fn without_results<'a>(message: &Cow<'a, Message>) -> Option<Cow<'a, Message>> {
-    let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+/// Returns whether a message says something beside its reasoning, and calls nothing.
+fn says_words(message: &Message) -> bool {
+    calls(message) == 0 && !message.parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
+}
+
+/// Returns what `message` says beside the results of `own` calls.
+fn without_results<'a>(message: &Cow<'a, Message>, own: &HashSet<&CallId>) -> Option<Cow<'a, Message>> {
+    let is_result = |part: &Part| matches!(part, Part::ToolResult(result) if own.contains(&result.call_id));
     if !message.parts.iter().any(is_result) {
         return Some(message.clone());
     }

@@ -8,7 +8,7 @@ use crate::{
     Document, Format, Rendition, WireError, cache,
     document::{Fragment, Layout, from_bytes},
     edit::{Edits, remove_field},
-    json::{Json, quoted},
+    json::{Json, Object, quoted},
     whole,
 };
 
@@ -47,7 +47,7 @@ impl Document {
         match (self.outside(), sent.outside()) {
             (Some((_, own)), Some((_, new))) => edits.replace(own.range_in(text), new.raw()),
             (Some((key, _)), None) => remove_field(text, &body.object(), &key, &mut edits),
-            (None, Some((key, new))) => match body.get(&key) {
+            (None, Some((key, new))) => match field_called(&body.object(), &key) {
                 Some(null) => edits.replace(null.range_in(text), new.raw()),
                 None => {
                     let begin = body.range_in(text).start + 1;
@@ -101,6 +101,14 @@ pub fn usage_from_json(format: Format, answer: &str) -> Option<Usage> {
     let inside = || ["response", "message"].iter().find_map(|key| counts(answer.get(key)?));
     let counts = counts(answer).or_else(inside).unwrap_or(answer);
     (format.spec().writing.as_ref()?.dialect.usage)(counts)
+}
+
+/// Returns the field of this name; Gemini's have two, and a request may have one of them (`systemInstruction`,
+/// `system_instruction`).
+fn field_called<'a>(body: &Object<'a>, key: &str) -> Option<Json<'a>> {
+    let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+    let is_it = |name: &Json<'_>| name.string().is_some_and(|name| plain(&name) == plain(key));
+    body.fields().iter().find(|(name, _)| is_it(name)).map(|(_, value)| *value)
 }
 
 fn counts(answer: Json<'_>) -> Option<Json<'_>> {

@@ -288,12 +288,39 @@ fn an_answer_in_words_behind_a_call_stands_behind_its_result() {
     let [ask, call, words, result, on] = said;
     assert_eq!(rendered.json, format!("[{ask},{call},{result},{words},{on}]"));
     assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran (m2)"]);
-    // Also where only one of the two was spelled already.
-    for fresh in [1, 2] {
+    // Also where only one of the two was spelled already, or none.
+    for spelled in [[true, false], [false, true], [false, false]] {
         let mut messages = messages.clone();
-        messages[fresh].raw = None;
+        messages[1..]
+            .iter_mut()
+            .zip(spelled)
+            .filter(|(_, spelled)| !spelled)
+            .for_each(|(message, _)| message.raw = None);
         let rendered = render(&messages, Format::OpenAi).unwrap();
         assert_eq!(validate(rendered.json.as_bytes(), Format::OpenAi, &Profile::default()).unwrap(), []);
+    }
+}
+
+/// Of more calls than a message may make, each stands with its result, whatever else the model said or answered with them.
+#[test]
+fn what_stands_beside_too_many_calls_stays() {
+    let call = |id: &str| Part::ToolCall(ToolCall::function(id, "ls", "{}"));
+    let result = |id: &str, text: &str| Part::ToolResult(ToolResult::text(id, text, Outcome::Unstated));
+    let ids: Vec<String> = (0..130).map(|nth| format!("c{nth}")).collect();
+    let calls = || ids.iter().map(|id| call(id));
+    let many =
+        |before: Option<Part>| Message::new(Role::Assistant, before.into_iter().chain(calls()).collect());
+    let results = Message::new(Role::Tool, ids.iter().map(|id| result(id, "r")).collect());
+    let (ask, first) = (Message::user("go"), Message::new(Role::Assistant, vec![call("x")]));
+    let late = many(Some(result("x", "PRECIOUS")));
+    for said in [
+        vec![ask.clone(), first, Message::user("wait"), late, results.clone(), Message::user("on")],
+        vec![ask, many(None), Message::assistant("PRECIOUS"), results, Message::user("on")],
+    ] {
+        let rendered = render(&said, Format::OpenAi).unwrap();
+        let found = validate(rendered.json.as_bytes(), Format::OpenAi, &Profile::default()).unwrap();
+        assert_eq!(found, [], "{}", rendered.json);
+        assert_eq!(rendered.json.matches("PRECIOUS").count(), 1, "{}", rendered.json);
     }
 }
 
@@ -629,7 +656,7 @@ fn around(format: Format) -> [(&'static str, &'static str); 2] {
             (r#"{"model":"m","input":"#, r#","instructions":"Be brief.","stream":true}"#),
         ],
         Format::Gemini => [
-            (r#"{"contents":"#, r#","generationConfig":{"temperature":1e0}}"#),
+            (r#"{"system_instruction":null,"contents":"#, r#","generationConfig":{"temperature":1e0}}"#),
             (
                 r#"{"system_instruction":{"parts":[{"text":"Be brief."}]},"contents":"#,
                 r#","generationConfig":{"temperature":1e0}}"#,
@@ -662,6 +689,7 @@ fn messages_are_put_into_a_body_and_the_rest_of_it_stays() {
                 let found = goes_out.transcript().entries().iter().map(|entry| entry.message.parts.clone());
                 let expected: Vec<_> = sent.iter().map(|message| message.parts.clone()).collect();
                 assert_eq!(found.collect::<Vec<_>>(), expected, "{request}");
+                assert!(request.to_lowercase().matches("instruction\":").count() <= 1, "{request}");
                 assert_eq!(goes_out.model(), came.model());
                 assert!(!request.contains("Be brief."), "{request}");
                 for kept in [r#""stream":true"#, "1e0", "1e2"] {
