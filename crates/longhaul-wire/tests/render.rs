@@ -753,3 +753,25 @@ fn what_an_answer_cost_is_read_in_each_protocol() {
         assert_eq!(told(Format::OpenAi, nothing), None, "{nothing}");
     }
 }
+
+#[test]
+fn what_an_agents_file_spells_goes_out_without_ids_that_want_their_reasoning() {
+    let line = |payload: &str| {
+        format!(r#"{{"timestamp":"2026-01-01T00:00:01.000Z","type":"response_item","payload":{payload}}}"#)
+    };
+    let file = [
+        r#"{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"22222222-2222-4222-8222-222222222222","cwd":"/w"}}"#.to_owned(),
+        line(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"look"}]}"#),
+        line(r#"{"id":"fc_1","type":"function_call","call_id":"call_1","name":"shell","arguments":"{}"}"#),
+        line(r#"{"type":"function_call_output","call_id":"call_1","output":"a.rs"}"#),
+        line(r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"There it is."}]}"#),
+        line(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}"#),
+    ];
+    let doc = read(Some(Format::Codex), format!("{}\n", file.join("\n")).as_bytes()).unwrap();
+    let messages: Vec<Message> =
+        (0..doc.transcript().len() as u64).filter_map(|nth| doc.spelled(nth)).collect();
+    assert!(messages.iter().any(|message| message.raw.is_some()));
+    let said = render(&messages, Format::Responses).unwrap().json;
+    assert!(!said.contains("fc_1") && said.contains("call_1"), "{said}");
+    assert_eq!(validate(said.as_bytes(), Format::Responses, &Profile::default()).unwrap(), []);
+}

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use longhaul_store::{JournalEntry, MemoryStore, SummaryStore};
+use longhaul_store::{JournalEntry, MemoryStore, Selector, SummaryStore};
 use longhaul_summarize::{Conversation, LastRequest, Protocol};
 use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter as _};
 use longhaul_transcript::{
@@ -344,6 +344,23 @@ async fn what_was_deleted_is_had_from_its_summary_whatever_the_settings_say_late
             .collect::<String>();
         assert!(said.contains("Never touch Cargo.lock"), "{said}");
     }
+}
+
+#[tokio::test]
+async fn one_forgotten_message_is_no_deletion_of_what_a_summary_stands_for() {
+    let config = Config { mode: SummaryMode::Rules, ..Config::default() };
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &config).await;
+    (0..12).for_each(|nth| turn(&mut session, nth));
+    session.compact(None).await.unwrap();
+    session.save().await.unwrap();
+    drop(session);
+    let name = SessionId::new("kept").unwrap();
+    store.forget(&name, &Selector::Matching("part_3.rs".to_owned()), 2_000).await.unwrap();
+    let session = begin(&store, &config).await;
+    assert!(!session.state().lives_on_summaries());
+    let deletes = begin(&store, &Config { delete_originals: true, ..config.clone() }).await;
+    assert!(deletes.state().lives_on_summaries());
 }
 
 #[tokio::test]
