@@ -56,7 +56,10 @@ const PATH_KEYS: [&str; 17] = [
 pub(crate) const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
 
 /// The same, where the tool is known to change files; others search for it.
-const SEARCH: &str = "search";
+const OLD_OF_EDITS: [&str; 2] = ["search", "old"];
+
+/// The same of what is put in.
+const NEW_OF_EDITS: &str = "new";
 
 /// What an edit puts in, or all of a file that is written.
 pub(crate) const NEW_KEYS: [&str; 15] = [
@@ -234,8 +237,8 @@ impl<'a> CallView<'a> {
                 let texts = object.iter().filter(move |leaf| is_one(json.name(leaf)));
                 texts.map(|leaf| Cow::Borrowed(leaf.value.as_str()))
             };
-            let old = under(|key| OLD_KEYS.contains(&key) || key == SEARCH).next();
-            let mut new = under(|key| NEW_KEYS.contains(&key));
+            let old = under(|key| OLD_KEYS.contains(&key) || OLD_OF_EDITS.contains(&key)).next();
+            let mut new = under(|key| NEW_KEYS.contains(&key) || key == NEW_OF_EDITS);
             match (old, new.next()) {
                 (None, None) => {}
                 // Without anything new the old text is taken out.
@@ -391,6 +394,7 @@ mod tests {
             ("Write", r#"{"file_path":"a","content":"c"}"#, &[("", "c")]),
             ("Edit", r#"{"file_path":"a","new_string":"c","old_string":"b"}"#, &[("b", "c")]),
             ("Edit", r#"{"file_path":"a","old_string":"b"}"#, &[("b", "")]),
+            ("edit_file", r#"{"path":"a","old":"b","new":"c"}"#, &[("b", "c")]),
             (
                 "MultiEdit",
                 r#"{"edits":[{"new_string":"c","old_string":"b"},{"new_string":"e","old_string":"d"}],"file_path":"a"}"#,

@@ -629,17 +629,6 @@ assistant: The edge is next.
 }
 
 #[test]
-fn a_rule_that_asks_or_is_spoken_of_again_says_so() {
-    let text = draft(
-        "user: Change the booking, and never book a night flight.\nassistant: Which card?\nuser: I want to use the gift card with the smallest balance for payment.\nassistant: It does not cover it.\nuser: should we always use gift card 62 first, then 70\nassistant: Yes.\nuser: Good, then go on.\nassistant: Done, all of it.",
-        300,
-    )
-    .text;
-    assert!(text.contains("(later on this: m4)") || !text.contains("- m2:"), "{text}");
-    assert!(!text.contains("- m4:") || text.contains("(a question)"), "{text}");
-}
-
-#[test]
 fn what_was_put_back_is_not_told_as_changed() {
     let said = r#"
 user: Mend the lock.
