@@ -5,12 +5,14 @@ mod branches;
 mod builder;
 mod by_hand;
 mod compacting;
+#[cfg(test)]
+mod deleted_tests;
 mod error;
 mod facts;
 mod fetched;
 mod journal;
 #[cfg(test)]
-mod kept;
+mod kept_tests;
 mod recall;
 mod since;
 mod sleep;
@@ -20,8 +22,10 @@ mod tests;
 #[cfg(test)]
 mod troubled;
 #[cfg(test)]
-mod troubles;
+mod troubles_tests;
 mod undo;
+#[cfg(test)]
+mod writers_tests;
 
 use std::{
     error::Error as _,

@@ -3,30 +3,26 @@
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use longhaul_store::{JournalEntry, MemoryStore, Selector, SummaryStore};
+use longhaul_store::{JournalEntry, MemoryStore, SummaryStore};
 use longhaul_summarize::{Conversation, LastRequest, Protocol};
 use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter as _};
 use longhaul_transcript::{
     FixedClock, Message, Outcome, Part, Role, SessionId, Span, SummaryMode, Tokens, ToolCall, ToolResult,
 };
 
-use super::{
-    troubled::{Trouble, Troubled},
-    troubles::drop_at_its_await,
-    *,
-};
+use super::{troubled::Troubled, *};
 use crate::{Preset, session::Line};
 
-const WINDOW: ContextWindow = ContextWindow { window: Tokens(2_000), reserved_output: Tokens(0) };
+pub(super) const WINDOW: ContextWindow = ContextWindow { window: Tokens(2_000), reserved_output: Tokens(0) };
 
-async fn begin(store: &Arc<impl SummaryStore + 'static>, config: &Config) -> Session {
+pub(super) async fn begin(store: &Arc<impl SummaryStore + 'static>, config: &Config) -> Session {
     let store = Arc::clone(store) as Arc<dyn SummaryStore>;
     let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).config(config.clone());
     let builder = builder.counter(Arc::new(CharsPer4)).clock(Arc::new(FixedClock(1_000))).store(store);
     builder.open().await.unwrap()
 }
 
-fn turn(session: &mut Session, nth: usize) {
+pub(super) fn turn(session: &mut Session, nth: usize) {
     session.push(Message::user(format!("What does src/part_{nth}.rs do? Mind limit_{} please.", nth % 7)));
     let id = format!("c{nth}");
     let call = ToolCall::function(id.as_str(), "read_file", format!(r#"{{"path":"src/part_{nth}.rs"}}"#));
@@ -37,8 +33,17 @@ fn turn(session: &mut Session, nth: usize) {
     session.push(Message::assistant(format!("It computes value_{nth} and keeps it.")));
 }
 
-fn shown(session: &Session) -> Vec<Message> {
+pub(super) fn shown(session: &Session) -> Vec<Message> {
     session.state().view().messages().map(|message| (**message).clone()).collect()
+}
+
+/// Makes a request, and reports what the provider billed for it.
+pub(super) async fn request(session: &mut Session, billed: u64) -> Result<(), Error> {
+    let view = session.prepare().await?;
+    let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+    let usage = Usage { input: counted + Tokens(billed), ..Usage::default() };
+    assert_eq!(session.report_usage(view.id(), &usage), UsageVerdict::Taken);
+    Ok(())
 }
 
 fn held(line: &Line) -> usize {
@@ -222,306 +227,6 @@ async fn a_pinned_result_brings_its_whole_exchange_however_many_calls_that_has()
     );
 }
 
-/// Opens `name` and keeps what it is told.
-async fn writer(
-    store: &Arc<dyn SummaryStore>,
-    name: &str,
-    overtaken: Overtaken,
-) -> (Session, Arc<std::sync::Mutex<Vec<String>>>) {
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let log = Arc::clone(&told);
-    let builder = Session::builder(SessionId::new(name).unwrap(), WINDOW).store(Arc::clone(store));
-    let builder = builder.counter(Arc::new(CharsPer4)).clock(Arc::new(FixedClock(1_000)));
-    let builder = builder.when_overtaken(overtaken).observer(move |event: &crate::Event| {
-        if matches!(event.kind, EventKind::Branched { .. }) {
-            log.lock().unwrap().push(event.to_string());
-        }
-    });
-    (builder.open().await.unwrap(), told)
-}
-
-#[tokio::test]
-async fn killed_after_originals_were_deleted_a_session_keeps_its_blocks_and_pins() {
-    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
-    let store = Arc::new(Troubled::default());
-    let mut session = begin(&store, &config).await;
-    (0..12).for_each(|nth| turn(&mut session, nth));
-    session.set_memory("plan", "Never round amounts.").unwrap();
-    let pinned = session.state().originals().get(4).unwrap().id;
-    session.pin(pinned).await.unwrap();
-    session.save().await.unwrap();
-    session.compact(None).await.unwrap();
-    let is_deleted = async |ordinal| {
-        let span = Span { start: ordinal, end: ordinal + 1 };
-        store.originals(&SessionId::new("kept").unwrap(), span).await.unwrap()[0].message.is_none()
-    };
-    assert!(is_deleted(0).await && !is_deleted(4).await);
-    // Killed: nothing else was said or saved.
-    let resumed = begin(&store, &config).await;
-    assert_eq!(shown(&resumed), shown(&session));
-    assert!(resumed.state().memory().eq([("plan", "Never round amounts.")]));
-    assert!(resumed.state().pins().eq([4]));
-}
-
-#[tokio::test]
-async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all() {
-    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
-    for is_killed in [true, false] {
-        let store = Arc::new(Troubled::default());
-        let mut session = begin(&store, &config).await;
-        (0..12).for_each(|nth| turn(&mut session, nth));
-        session.set_memory("plan", "Never round amounts.").unwrap();
-        session.save().await.unwrap();
-        let before = shown(&session);
-        let left = async || {
-            let span = Span { start: 0, end: u64::MAX };
-            let said = store.originals(&SessionId::new("kept").unwrap(), span).await.unwrap();
-            said.iter().filter(|original| original.message.is_some()).count()
-        };
-
-        // What is not written deletes nothing.
-        store.trouble_commit(Trouble::Fails);
-        session.compact(None).await.unwrap_err();
-        assert_eq!((left().await, &shown(&session)), (48, &before));
-
-        // Written and never answered: the originals are in the summary only, which is not taken back.
-        store.trouble_commit(Trouble::Silent);
-        drop_at_its_await(session.compact(None));
-        store.trouble_commit(Trouble::None);
-        assert!(left().await < 48);
-        if is_killed {
-            session = begin(&store, &config).await;
-        } else {
-            assert_eq!(shown(&session), before, "it does not know yet");
-            turn(&mut session, 12);
-            session.set_memory("rule", "Never guess.").unwrap();
-            session.prepare().await.unwrap();
-            assert_eq!(session.line().as_str(), "kept", "nobody else wrote");
-            assert!(session.state().memory().any(|block| block == ("rule", "Never guess.")));
-        }
-        let (text, kept) = (session.state().summary().unwrap().text.clone(), left().await);
-        assert!(text.contains("src/part_0.rs"), "{text}");
-        assert!(session.state().memory().any(|block| block == ("plan", "Never round amounts.")));
-        let is_whole = |shown: &crate::Shown| matches!(shown, crate::Shown::Message { digested: false, .. });
-        let view = session.state().view();
-        assert_eq!(view.shown().filter(|shown| is_whole(shown)).count(), kept);
-        let resumed = begin(&store, &config).await;
-        assert_eq!(shown(&resumed), shown(&session));
-        assert!(store.verify(session.line()).await.unwrap().is_intact());
-    }
-}
-
-#[tokio::test]
-async fn what_was_deleted_is_had_from_its_summary_whatever_the_settings_say_later() {
-    let rules = Config { mode: SummaryMode::Rules, ..Config::default() };
-    for config in [rules.clone(), Config { mode: SummaryMode::Rules, ..Preset::Session.config() }] {
-        let store = Arc::new(Troubled::default());
-        let mut session = begin(&store, &Config { delete_originals: true, ..config.clone() }).await;
-        session.push(Message::user("Port the ledger to Zig. Never touch Cargo.lock."));
-        for nth in 0..40 {
-            turn(&mut session, nth);
-            session.prepare().await.unwrap();
-        }
-        session.save().await.unwrap();
-        let covered = session.state().view().summaries().map(|record| record.covers.end).max().unwrap();
-        drop(session);
-        let mut session = begin(&store, &Config { delete_originals: false, ..config.clone() }).await;
-        for nth in 40..120 {
-            turn(&mut session, nth);
-            session.prepare().await.unwrap();
-            let view = session.state().view();
-            let texts: Vec<_> = view.summaries().map(|record| record.text.as_str()).collect();
-            assert!(texts.concat().contains("Never touch Cargo.lock"), "turn {nth}: {texts:?}");
-            let first = view.summaries().map(|record| record.covers.start).min().unwrap();
-            assert!(first < 2, "turn {nth}: the summaries begin at m{first}");
-        }
-        let summary = session.state().summary().unwrap();
-        assert!(summary.covers.end > covered + 100, "{:?}", summary.covers);
-        session.compact(Some("the ledger")).await.unwrap();
-        let said = shown(&session)
-            .iter()
-            .flat_map(|message| message.texts().map(str::to_owned).collect::<Vec<_>>())
-            .collect::<String>();
-        assert!(said.contains("Never touch Cargo.lock"), "{said}");
-    }
-}
-
-#[tokio::test]
-async fn one_forgotten_message_is_no_deletion_of_what_a_summary_stands_for() {
-    let config = Config { mode: SummaryMode::Rules, ..Config::default() };
-    let store = Arc::new(Troubled::default());
-    let mut session = begin(&store, &config).await;
-    (0..12).for_each(|nth| turn(&mut session, nth));
-    session.compact(None).await.unwrap();
-    session.save().await.unwrap();
-    drop(session);
-    let name = SessionId::new("kept").unwrap();
-    store.forget(&name, &Selector::Matching("part_3.rs".to_owned()), 2_000).await.unwrap();
-    let session = begin(&store, &config).await;
-    assert!(!session.state().lives_on_summaries());
-    let deletes = begin(&store, &Config { delete_originals: true, ..config.clone() }).await;
-    assert!(deletes.state().lives_on_summaries());
-}
-
-#[tokio::test]
-async fn a_branch_off_somebody_who_went_on_from_deleted_originals_has_their_summary() {
-    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
-    for compacts_too in [false, true] {
-        let store = Arc::new(Troubled::default());
-        let mut session = begin(&store, &config).await;
-        (0..12).for_each(|nth| turn(&mut session, nth));
-        session.save().await.unwrap();
-        store.trouble_commit(Trouble::Silent);
-        drop_at_its_await(session.compact(None));
-        store.trouble_commit(Trouble::None);
-        let mut other = begin(&store, &Config { delete_originals: false, ..config.clone() }).await;
-        turn(&mut other, 20);
-        if compacts_too {
-            other.compact(None).await.unwrap();
-        }
-        other.save().await.unwrap();
-
-        turn(&mut session, 12);
-        session.prepare().await.unwrap();
-        assert_eq!((session.line().as_str(), other.line().as_str()), ("kept-b1", "kept"));
-        let text = session.state().summary().expect("its originals are gone").text.clone();
-        assert!(text.contains("src/part_0.rs"), "{text}");
-        let store = Arc::clone(&store) as Arc<dyn SummaryStore>;
-        let (resumed, _) = writer(&store, "kept-b1", Overtaken::Stop).await;
-        assert_eq!(shown(&resumed), shown(&session));
-    }
-}
-
-#[tokio::test]
-async fn an_undo_of_what_another_writer_went_on_from_is_no_undo_of_theirs() {
-    for overtaken in [Overtaken::Stop, Overtaken::Branch] {
-        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
-        let (mut one, told) = writer(&store, "kept", overtaken).await;
-        (0..14).for_each(|nth| turn(&mut one, nth));
-        one.compact(None).await.unwrap();
-        (14..24).for_each(|nth| turn(&mut one, nth));
-        one.save().await.unwrap();
-        let before = shown(&one);
-        // The other one says nothing.
-        let (mut other, _) = writer(&store, "kept", Overtaken::Stop).await;
-        other.compact(None).await.unwrap();
-        let head = other.state().summary().map(|record| record.id.clone());
-        let undone = one.undo().await;
-        let in_force = store.state(other.line()).await.unwrap().unwrap();
-        assert_eq!(in_force.head(), head.as_ref(), "theirs stands");
-        match overtaken {
-            Overtaken::Stop => {
-                let error = undone.unwrap_err();
-                assert!(matches!(error, Error::Store(StoreError::Conflict { .. })), "{error:?}");
-                assert_eq!(shown(&one), before);
-            }
-            Overtaken::Branch => {
-                assert!(undone.unwrap() && one.state().summary().is_none());
-                assert_eq!((told.lock().unwrap().len(), one.line().as_str()), (1, "kept-b1"));
-                let (again, _) = writer(&store, "kept-b1", Overtaken::Stop).await;
-                assert_eq!(shown(&again), shown(&one));
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn another_writer_is_told_before_a_word_is_lost() {
-    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
-    let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;
-    turn(&mut one, 0);
-    one.prepare().await.unwrap();
-    let (mut other, _) = writer(&store, "kept", Overtaken::Stop).await;
-    turn(&mut other, 1);
-    other.prepare().await.unwrap();
-    turn(&mut one, 2);
-    let error = one.prepare().await.unwrap_err();
-    assert!(matches!(error, Error::Store(StoreError::Overtaken { ordinal: 4, .. })), "{error:?}");
-    let line = error.to_string();
-    assert!(line.starts_with("somebody else went on in session kept: its message m4 "), "{line}");
-}
-
-/// Makes a request, and reports what the provider billed for it.
-async fn request(session: &mut Session, billed: u64) -> Result<(), Error> {
-    let view = session.prepare().await?;
-    let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
-    let usage = Usage { input: counted + Tokens(billed), ..Usage::default() };
-    assert_eq!(session.report_usage(view.id(), &usage), UsageVerdict::Taken);
-    Ok(())
-}
-
-#[tokio::test]
-async fn another_writer_is_told_where_nothing_was_said() {
-    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
-    let (mut begun, _) = writer(&store, "kept", Overtaken::Stop).await;
-    turn(&mut begun, 0);
-    begun.prepare().await.unwrap();
-    drop(begun);
-
-    let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;
-    let (mut stops, _) = writer(&store, "kept", Overtaken::Stop).await;
-    let (mut branches, told) = writer(&store, "kept", Overtaken::Branch).await;
-    for session in [&mut stops, &mut branches] {
-        request(session, 30).await.unwrap();
-    }
-    // One learns of its request, which the others know nothing of.
-    request(&mut one, 20).await.unwrap();
-    one.prepare().await.unwrap();
-    let error = stops.prepare().await.unwrap_err();
-    assert!(matches!(error, Error::Store(StoreError::Changed { .. })), "{error:?}");
-    branches.prepare().await.unwrap();
-    let line = "somebody else went on with kept after 4 messages; this conversation goes on as kept-b1";
-    assert_eq!(*told.lock().unwrap(), [line]);
-
-    // A pin is written with a snapshot.
-    let (mut other, told) = writer(&store, "kept", Overtaken::Branch).await;
-    let task = one.state().originals().get(0).unwrap().id;
-    one.pin(task).await.unwrap();
-    one.prepare().await.unwrap();
-    turn(&mut other, 1);
-    other.prepare().await.unwrap();
-    assert_eq!(told.lock().unwrap().len(), 1);
-    turn(&mut one, 2);
-    one.prepare().await.unwrap();
-
-    for (session, line) in [(&one, "kept"), (&branches, "kept-b1"), (&other, "kept-b2")] {
-        assert_eq!(session.line().as_str(), line);
-        let (again, _) = writer(&store, line, Overtaken::Stop).await;
-        assert_eq!(again.state().tokens(), session.state().tokens(), "{line}");
-        assert!(again.state().pins().eq(session.state().pins()), "{line}");
-        assert_eq!(shown(&again), shown(session), "{line}");
-    }
-    assert_ne!(one.state().tokens(), branches.state().tokens());
-}
-
-#[tokio::test]
-async fn who_goes_on_where_the_name_has_left_is_told() {
-    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
-    let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;
-    (0..3).for_each(|nth| turn(&mut one, nth));
-    one.prepare().await.unwrap();
-    let (mut other, told) = writer(&store, "kept", Overtaken::Branch).await;
-    let back_to = one.state().originals().get(7).unwrap().id;
-    one.rewind(back_to).await.unwrap();
-    turn(&mut one, 3);
-    one.prepare().await.unwrap();
-    turn(&mut other, 4);
-    other.prepare().await.unwrap();
-    let line = "somebody else went on with kept after 12 messages; this conversation goes on as kept-b2";
-    assert_eq!(*told.lock().unwrap(), [line]);
-    for (session, name) in [(&one, "kept"), (&one, "kept-b1"), (&other, "kept-b2")] {
-        let (again, _) = writer(&store, name, Overtaken::Stop).await;
-        assert_eq!(shown(&again), shown(session), "{name}");
-    }
-    // What was before is there, and it can be gone on with by who asks for it.
-    let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));
-    let mut before = builder.counter(Arc::new(CharsPer4)).open_line().await.unwrap();
-    assert_eq!(before.state().originals().len(), 12);
-    turn(&mut before, 5);
-    before.prepare().await.unwrap();
-    assert_eq!(before.line().as_str(), "kept");
-}
-
 #[tokio::test]
 async fn a_request_costs_one_write() {
     let store = Arc::new(Troubled::default());
@@ -554,101 +259,6 @@ async fn a_request_costs_one_write() {
     assert!(n_snapshots < 10, "{n_snapshots}");
     // Beside a snapshot goes what was learned, and after a compaction the facts and where they are.
     assert!(n_writes <= 20 + 5 * n_snapshots, "{n_writes} writes, {n_snapshots} snapshots");
-}
-
-/// Two writers of one session, in turns that are drawn: whoever comes second goes on under a name of its own, and each
-/// finds all that it said, and nothing that the other said since, also after it was opened again.
-async fn two_writers(store: Arc<dyn SummaryStore>, seed: usize) {
-    let (mut one, _) = writer(&store, "shared", Overtaken::Branch).await;
-    (0..10).for_each(|nth| turn(&mut one, nth));
-    one.prepare().await.unwrap();
-    let (other, _) = writer(&store, "shared", Overtaken::Branch).await;
-    let mut writers = [one, other];
-    let mut said: [Vec<usize>; 2] = [(0..10).collect(), (0..10).collect()];
-    let mut draw = seed * 7 + 1;
-    for nth in 10..60 {
-        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let who = (draw >> 33) % 2;
-        let session = &mut writers[who];
-        match (draw >> 40) % 8 {
-            0 => drop(session.compact(None).await),
-            1 => drop(session.undo().await.unwrap()),
-            2 => assert!(matches!(session.redo().await, Ok(_) | Err(Error::RedoLost))),
-            _ => {
-                turn(session, nth);
-                said[who].push(nth);
-                session.prepare().await.unwrap();
-            }
-        }
-    }
-    let lines = [writers[0].line().clone(), writers[1].line().clone()];
-    assert_ne!(lines[0], lines[1]);
-    assert!(lines.contains(&SessionId::new("shared").unwrap()), "the name stays with the first: {lines:?}");
-    for (writer_at, session) in writers.iter_mut().enumerate() {
-        session.save().await.unwrap();
-        let (again, _) = writer(&store, lines[writer_at].as_str(), Overtaken::Stop).await;
-        assert_eq!(shown(&again), shown(session), "seed {seed}");
-        assert_eq!(again.state().decide(None), session.state().decide(None));
-        let end = session.state().originals().len() as u64;
-        let kept = store.originals(&lines[writer_at], Span { start: 0, end: u64::MAX }).await.unwrap();
-        let asked = |message: &Message| message.texts().any(|text| text.starts_with("What does"));
-        let kept: Vec<Message> = kept.into_iter().filter_map(|original| original.message).collect();
-        let mut asked = kept.iter().filter(|message| asked(message)).map(Message::texts);
-        let mut expected = said[writer_at].iter();
-        assert!(asked.by_ref().all(|mut texts| {
-            let part = format!("src/part_{}.rs", expected.next().unwrap());
-            texts.any(|text| text.contains(&part))
-        }));
-        assert_eq!((expected.next(), kept.len() as u64), (None, end), "seed {seed}");
-    }
-}
-
-#[tokio::test]
-async fn two_writers_of_one_session_go_their_own_ways() {
-    for seed in 0..3 {
-        two_writers(Arc::new(MemoryStore::default()), seed).await;
-        #[cfg(feature = "sqlite")]
-        {
-            let folder = std::env::temp_dir().join(format!("longhaul-two-{}-{seed}", std::process::id()));
-            let sqlite = longhaul_store::SqliteStore::open(folder.join("store.db")).unwrap();
-            two_writers(Arc::new(sqlite), seed).await;
-            std::fs::remove_dir_all(&folder).unwrap();
-        }
-    }
-}
-
-#[tokio::test]
-async fn who_branches_off_is_told_in_one_line() {
-    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
-    let (mut one, told) = writer(&store, "kept", Overtaken::Branch).await;
-    turn(&mut one, 0);
-    one.prepare().await.unwrap();
-    let (mut other, _) = writer(&store, "kept", Overtaken::Branch).await;
-    turn(&mut other, 1);
-    other.prepare().await.unwrap();
-    turn(&mut one, 2);
-    one.prepare().await.unwrap();
-    let line = "somebody else went on with kept after 4 messages; this conversation goes on as kept-b1";
-    assert_eq!(*told.lock().unwrap(), [line]);
-    assert_eq!((one.line().as_str(), other.line().as_str()), ("kept-b1", "kept"));
-}
-
-#[tokio::test]
-async fn a_session_that_the_store_has_and_that_was_not_opened_is_told_as_that() {
-    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
-    let (mut one, _) = writer(&store, "kept", Overtaken::Branch).await;
-    turn(&mut one, 0);
-    one.prepare().await.unwrap();
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let log = Arc::clone(&told);
-    let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));
-    let observer = move |event: &crate::Event| log.lock().unwrap().push(event.to_string());
-    let mut built = builder.observer(observer).build().unwrap();
-    turn(&mut built, 1);
-    built.prepare().await.unwrap();
-    let line =
-        "the store has a session kept that this conversation does not go on from; it is kept as kept-b1";
-    assert!(told.lock().unwrap().iter().any(|told| told == line), "{told:?}");
 }
 
 #[tokio::test]

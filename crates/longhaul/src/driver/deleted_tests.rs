@@ -1,0 +1,167 @@
+//! Sessions whose originals are deleted when a summary replaces them: nothing else is lost, whatever happens then.
+
+use std::sync::Arc;
+
+use longhaul_store::{Selector, SummaryStore};
+use longhaul_transcript::{Message, SessionId, Span, SummaryMode};
+
+use super::{
+    kept_tests::{begin, shown, turn},
+    troubled::{Trouble, Troubled},
+    troubles_tests::drop_at_its_await,
+    writers_tests::writer,
+    *,
+};
+use crate::Preset;
+
+#[tokio::test]
+async fn killed_after_originals_were_deleted_a_session_keeps_its_blocks_and_pins() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &config).await;
+    (0..12).for_each(|nth| turn(&mut session, nth));
+    session.set_memory("plan", "Never round amounts.").unwrap();
+    let pinned = session.state().originals().get(4).unwrap().id;
+    session.pin(pinned).await.unwrap();
+    session.save().await.unwrap();
+    session.compact(None).await.unwrap();
+    let is_deleted = async |ordinal| {
+        let span = Span { start: ordinal, end: ordinal + 1 };
+        store.originals(&SessionId::new("kept").unwrap(), span).await.unwrap()[0].message.is_none()
+    };
+    assert!(is_deleted(0).await && !is_deleted(4).await);
+    // Killed: nothing else was said or saved.
+    let resumed = begin(&store, &config).await;
+    assert_eq!(shown(&resumed), shown(&session));
+    assert!(resumed.state().memory().eq([("plan", "Never round amounts.")]));
+    assert!(resumed.state().pins().eq([4]));
+}
+
+#[tokio::test]
+async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    for is_killed in [true, false] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        (0..12).for_each(|nth| turn(&mut session, nth));
+        session.set_memory("plan", "Never round amounts.").unwrap();
+        session.save().await.unwrap();
+        let before = shown(&session);
+        let left = async || {
+            let span = Span { start: 0, end: u64::MAX };
+            let said = store.originals(&SessionId::new("kept").unwrap(), span).await.unwrap();
+            said.iter().filter(|original| original.message.is_some()).count()
+        };
+
+        // What is not written deletes nothing.
+        store.trouble_commit(Trouble::Fails);
+        session.compact(None).await.unwrap_err();
+        assert_eq!((left().await, &shown(&session)), (48, &before));
+
+        // Written and never answered: the originals are in the summary only, which is not taken back.
+        store.trouble_commit(Trouble::Silent);
+        drop_at_its_await(session.compact(None));
+        store.trouble_commit(Trouble::None);
+        assert!(left().await < 48);
+        if is_killed {
+            session = begin(&store, &config).await;
+        } else {
+            assert_eq!(shown(&session), before, "it does not know yet");
+            turn(&mut session, 12);
+            session.set_memory("rule", "Never guess.").unwrap();
+            session.prepare().await.unwrap();
+            assert_eq!(session.line().as_str(), "kept", "nobody else wrote");
+            assert!(session.state().memory().any(|block| block == ("rule", "Never guess.")));
+        }
+        let (text, kept) = (session.state().summary().unwrap().text.clone(), left().await);
+        assert!(text.contains("src/part_0.rs"), "{text}");
+        assert!(session.state().memory().any(|block| block == ("plan", "Never round amounts.")));
+        let is_whole = |shown: &crate::Shown| matches!(shown, crate::Shown::Message { digested: false, .. });
+        let view = session.state().view();
+        assert_eq!(view.shown().filter(|shown| is_whole(shown)).count(), kept);
+        let resumed = begin(&store, &config).await;
+        assert_eq!(shown(&resumed), shown(&session));
+        assert!(store.verify(session.line()).await.unwrap().is_intact());
+    }
+}
+
+#[tokio::test]
+async fn what_was_deleted_is_had_from_its_summary_whatever_the_settings_say_later() {
+    let rules = Config { mode: SummaryMode::Rules, ..Config::default() };
+    for config in [rules.clone(), Config { mode: SummaryMode::Rules, ..Preset::Session.config() }] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &Config { delete_originals: true, ..config.clone() }).await;
+        session.push(Message::user("Port the ledger to Zig. Never touch Cargo.lock."));
+        for nth in 0..40 {
+            turn(&mut session, nth);
+            session.prepare().await.unwrap();
+        }
+        session.save().await.unwrap();
+        let covered = session.state().view().summaries().map(|record| record.covers.end).max().unwrap();
+        drop(session);
+        let mut session = begin(&store, &Config { delete_originals: false, ..config.clone() }).await;
+        for nth in 40..120 {
+            turn(&mut session, nth);
+            session.prepare().await.unwrap();
+            let view = session.state().view();
+            let texts: Vec<_> = view.summaries().map(|record| record.text.as_str()).collect();
+            assert!(texts.concat().contains("Never touch Cargo.lock"), "turn {nth}: {texts:?}");
+            let first = view.summaries().map(|record| record.covers.start).min().unwrap();
+            assert!(first < 2, "turn {nth}: the summaries begin at m{first}");
+        }
+        let summary = session.state().summary().unwrap();
+        assert!(summary.covers.end > covered + 100, "{:?}", summary.covers);
+        session.compact(Some("the ledger")).await.unwrap();
+        let said = shown(&session)
+            .iter()
+            .flat_map(|message| message.texts().map(str::to_owned).collect::<Vec<_>>())
+            .collect::<String>();
+        assert!(said.contains("Never touch Cargo.lock"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn one_forgotten_message_is_no_deletion_of_what_a_summary_stands_for() {
+    let config = Config { mode: SummaryMode::Rules, ..Config::default() };
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &config).await;
+    (0..12).for_each(|nth| turn(&mut session, nth));
+    session.compact(None).await.unwrap();
+    session.save().await.unwrap();
+    drop(session);
+    let name = SessionId::new("kept").unwrap();
+    store.forget(&name, &Selector::Matching("part_3.rs".to_owned()), 2_000).await.unwrap();
+    let session = begin(&store, &config).await;
+    assert!(!session.state().lives_on_summaries());
+    let deletes = begin(&store, &Config { delete_originals: true, ..config.clone() }).await;
+    assert!(deletes.state().lives_on_summaries());
+}
+
+#[tokio::test]
+async fn a_branch_off_somebody_who_went_on_from_deleted_originals_has_their_summary() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    for compacts_too in [false, true] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        (0..12).for_each(|nth| turn(&mut session, nth));
+        session.save().await.unwrap();
+        store.trouble_commit(Trouble::Silent);
+        drop_at_its_await(session.compact(None));
+        store.trouble_commit(Trouble::None);
+        let mut other = begin(&store, &Config { delete_originals: false, ..config.clone() }).await;
+        turn(&mut other, 20);
+        if compacts_too {
+            other.compact(None).await.unwrap();
+        }
+        other.save().await.unwrap();
+
+        turn(&mut session, 12);
+        session.prepare().await.unwrap();
+        assert_eq!((session.line().as_str(), other.line().as_str()), ("kept-b1", "kept"));
+        let text = session.state().summary().expect("its originals are gone").text.clone();
+        assert!(text.contains("src/part_0.rs"), "{text}");
+        let store = Arc::clone(&store) as Arc<dyn SummaryStore>;
+        let (resumed, _) = writer(&store, "kept-b1", Overtaken::Stop).await;
+        assert_eq!(shown(&resumed), shown(&session));
+    }
+}
