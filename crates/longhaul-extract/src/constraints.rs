@@ -121,8 +121,8 @@ pub(crate) fn sentences_where(text: &str, is_meant: impl Fn(&str) -> bool) -> im
 fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
     let least = match segment.matter {
         Matter::Words => DemandKind::Fact,
-        // What a plan describes is no rule; what it forbids or demands is one.
-        Matter::Plan => DemandKind::Rule,
+        // What a plan or the system describes is no rule; what they forbid or demand is one.
+        Matter::Plan | Matter::Instructions => DemandKind::Rule,
         _ => return,
     };
     let mut taken: Vec<Demand> = Vec::new();

@@ -43,39 +43,39 @@ pub fn decisions(entries: &[Entry], speakers: &Speakers) -> Vec<Decision> {
 /// Returns whether `sentence` settles something, or says what is behind something.
 pub fn decides(sentence: &str) -> bool {
     static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES, REASONS]));
-    is_match(&ANY, sentence)
+    ANY.as_ref().is_some_and(|any| any.is_match(&sentence.to_lowercase()))
 }
 
-/// The same of a person's sentence: what is wrong with something is a report, what might be done a question, and what is not decided
-/// no decision.
+/// The same of a person's sentence: what is wrong with something is a report, what might be done a question, and what is said not to be
+/// decided, or of a case, no decision. What stands behind the word of choosing only says more of it ("Postgres, not MySQL").
 fn settles(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
-    let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
-    let mut words = lower.split(|c: char| !(c.is_alphanumeric() || c == '\''));
     let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
-    chooses(sentence) && !asks && !words.any(denies) && !NOT_APART.iter().any(|word| lower.contains(word))
+    let Some(choice) = choices().and_then(|any| any.find(&lower)).filter(|_| !asks) else { return false };
+    let before = &lower[..choice.start()];
+    let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
+    let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
 }
 
-/// Words that say that something is not so, or not yet.
-const NOT: &[&str] = &[
-    "not", "never", "if", "unless", "before", "nicht", "ob", "noch", "pas", "si", "no", "não", "не", "нет",
-    "если",
-];
+/// Words that say, before a choice, that it is not made, or not yet, or in some case.
+const NOT: &[&str] =
+    &["not", "never", "if", "unless", "whether", "nicht", "noch", "ob", "wenn", "pas", "não", "не", "если"];
 
 /// The same in scripts without blanks.
-const NOT_APART: &[&str] = &["没", "不", "未", "まだ", "ない", "もし"];
+const NOT_APART: &[&str] = &["没", "不", "尚未", "还未", "まだ", "もし", "如果"];
 
 /// What a question begins with.
 const WHETHER: &[&str] =
     &["are we ", "did ", "do we ", "have ", "has ", "should ", "shall ", "what if", "why ", "how "];
 
 fn chooses(text: &str) -> bool {
-    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES]));
-    is_match(&ANY, text)
+    choices().is_some_and(|any| any.is_match(&text.to_lowercase()))
 }
 
-fn is_match(any: &LazyLock<Option<Regex>>, sentence: &str) -> bool {
-    any.as_ref().is_some_and(|any| any.is_match(&sentence.to_lowercase()))
+fn choices() -> Option<&'static Regex> {
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES]));
+    ANY.as_ref()
 }
 
 fn any_of(markers: &[&[&str]]) -> Option<Regex> {
@@ -169,14 +169,18 @@ mod tests {
             "user: The problem is slow. I decided to go with Postgres. Should it be going with option B?
 user: I don't think we will use Redis for this. Wir haben uns noch nicht entschieden, ob es Postgres sein muss. Should we be going with A
 assistant: Reading it now. The root cause is a missing lock. I'll use a mutex instead of a cell.
-user: We will use JWT tokens for login.";
+user: We will use JWT tokens for login, not sessions. No, we will use Redis for the queue.
+user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite，这样不会丢数据。 If it fails we will use files.";
         assert_eq!(
             decided(said),
             [
                 "I decided to go with Postgres.",
                 "The root cause is a missing lock.",
                 "I'll use a mutex instead of a cell.",
-                "We will use JWT tokens for login."
+                "We will use JWT tokens for login, not sessions.",
+                "No, we will use Redis for the queue.",
+                "Wir haben uns für Rust entschieden, nicht für Go.",
+                "我们决定用 SQLite，这样不会丢数据。"
             ]
         );
     }

@@ -39,8 +39,9 @@ pub struct FileHistory {
     was_made_here: bool,
     /// Whether a command wrote it: what that changed is not in the trail.
     has_unseen_edits: bool,
-    /// The message that last put it back to what version control has, behind that of the commit: what was edited between them is gone.
-    gone: Option<(Option<u64>, u64)>,
+    /// The messages that put it back to what version control has, each behind that of the commit it went back to: what was edited
+    /// between the two is gone.
+    gone: Vec<(Option<u64>, u64)>,
 }
 
 /// A file as version control has it.
@@ -79,8 +80,11 @@ impl Touches {
             return;
         };
         let mut found = call_touches(&act.call, result);
-        // Where no harness says so, git does.
-        if ["error: ", "fatal: "].iter().any(|said| result.joined_text().trim_start().starts_with(said)) {
+        // Where no harness says so, git does; what other commands of the line complain of says nothing of it.
+        if ["error: pathspec ", "fatal: "]
+            .iter()
+            .any(|said| result.joined_text().trim_start().starts_with(said))
+        {
             found.retain(|touch| !matches!(touch, Touch::Revert(_) | Touch::RevertAll));
         }
         let mut edits = Vec::new();
@@ -122,15 +126,25 @@ pub fn trail(entries: &[Entry]) -> Vec<FileHistory> {
 }
 
 impl FileHistory {
+    /// Returns whether `path` names this file: by its whole path or by an end of it, as far as the two are known.
+    pub fn is_called(&self, path: &str) -> bool {
+        let is_end = |whole: &str, end: &str| {
+            whole.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        is_end(&self.path, path) || is_end(path, &self.path)
+    }
+
     /// Returns whether it was put back to what version control has of it, at any time.
     pub fn was_put_back(&self) -> bool {
-        self.gone.is_some()
+        !self.gone.is_empty()
     }
 
     /// Returns whether what the message `edit` changed in it is gone, since the file was put back to what version control has. What is
     /// edited in the message that puts it back is taken for something behind that.
     pub fn is_gone(&self, edit: u64) -> bool {
-        self.gone.is_some_and(|(commit, back)| edit < back && commit.is_none_or(|commit| commit < edit))
+        let is_between =
+            |(commit, back): &(Option<u64>, u64)| edit < *back && commit.is_none_or(|commit| commit < edit);
+        self.gone.iter().any(is_between)
     }
 
     /// Returns the history as a note of a summary: how often it was edited, how many lines that changed, what is new in it.

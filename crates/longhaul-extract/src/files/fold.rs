@@ -216,7 +216,7 @@ impl FileHistory {
             committed: None,
             was_made_here: false,
             has_unseen_edits: false,
-            gone: None,
+            gone: Vec::new(),
         }
     }
 
@@ -241,9 +241,8 @@ impl FileHistory {
             }
             _ => return,
         };
-        let since = self.committed.map(|has| has.message);
-        (self.state, self.edits, self.last_message, self.gone) =
-            (state, edits, message, Some((since, message)));
+        (self.state, self.edits, self.last_message) = (state, edits, message);
+        self.gone.push((self.committed.map(|has| has.message), message));
         self.has_unseen_edits &= self.committed.is_some();
     }
 }

@@ -330,7 +330,7 @@ const SPELLINGS: &[&str] = &[
     "token: «m32»، ثم",
     "Authorization: «m32»، ثم",
     "the API key is «m32»، ok",
-    "{\"credentials\": [[\"bob\", \"«m12»\"], [\"eve\", \"x\"]]}",
+    "{\"credentials\": [[\"bob\", \"«m12»\"]]}",
     "credentials = [('bob', '«s12»', 'db.host')]",
 ];
 
@@ -453,6 +453,8 @@ const INNOCENT: &[&str] = &[
     "credentials: [\"user\", \"password2\"]",
     "login: ['POST', '/api/v1/login']",
     "log_in: ['GET', 'https://x.io/login2']",
+    "credentials: [\"svc\", \"${DB_PASSWORD1}\"]",
+    "login = (\"bob\", \"get_pw(env2)\")",
     "credentials = [\"aws-prod\", \"s3-backup-2\"]",
     "creds: [\"me@example.org\", \"you2@example.org\"]",
     "{\"password\":{\"name\":\"db\",\"value\":\"required\"}}",

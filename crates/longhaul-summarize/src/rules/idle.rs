@@ -1,7 +1,10 @@
 //! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
 //! somebody is about to do and has done since.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use longhaul_extract::{
     Domain, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
@@ -35,8 +38,8 @@ pub(crate) struct Spent {
     settled: HashSet<usize>,
     /// What the model said of values that an edit took away since, by the places in the pool.
     stale: HashSet<usize>,
-    /// Lines that an edit added or a file showed and a later edit removed, by the places in the pool.
-    removed: HashSet<usize>,
+    /// Lines that an edit added or a file showed and a later edit removed, by the places in the pool, with the message of that edit.
+    removed: HashMap<usize, u32>,
     /// What a model thought before it wrote a summary, by the places in the pool.
     analyses: HashSet<usize>,
 }
@@ -197,7 +200,9 @@ impl<'a> Idle<'a> {
     fn is_gone(&self, at: usize) -> bool {
         let statement = &self.pool.all()[at];
         let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
-        self.spent.removed.contains(&at)
+        let removed = self.spent.removed.get(&at);
+        // What was removed and put back stands there.
+        removed.is_some_and(|by| !path().is_some_and(|path| self.is_put_back(path, *by)))
             || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
     }
 
@@ -205,11 +210,13 @@ impl<'a> Idle<'a> {
     fn was_put_back(&self, at: usize) -> bool {
         let statement = &self.pool.all()[at];
         let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
-        let is_gone = |path| {
-            let mut of_path = self.put_back.iter().filter(|file| file.path.ends_with(path));
-            of_path.any(|file| file.is_gone(u64::from(statement.message)))
-        };
-        !self.put_back.is_empty() && path().is_some_and(is_gone)
+        !self.put_back.is_empty() && path().is_some_and(|path| self.is_put_back(path, statement.message))
+    }
+
+    /// Returns whether what the message `edit` changed in the file at `path` is gone since.
+    fn is_put_back(&self, path: &str, edit: u32) -> bool {
+        let mut of_path = self.put_back.iter().filter(|file| file.is_called(path));
+        of_path.any(|file| file.is_gone(u64::from(edit)))
     }
 
     fn is_at_hand(&self, message: u32) -> bool {

@@ -46,10 +46,10 @@ pub(crate) fn stale(pool: &Statements) -> HashSet<usize> {
 }
 
 /// Returns the places in the pool of the lines that an edit added, or that stood in a file when it was read, and that a later edit
-/// removed from the same file, where none added them again.
-pub(crate) fn removed(pool: &Statements) -> HashSet<usize> {
+/// removed from the same file, where none added them again; each with the message of that edit.
+pub(crate) fn removed(pool: &Statements) -> HashMap<usize, u32> {
     let mut there: HashMap<(u32, Option<&str>), Vec<usize>> = HashMap::new();
-    let mut gone = HashSet::new();
+    let mut gone = HashMap::new();
     for (at, one) in pool.all().iter().enumerate() {
         let source = pool.source(one);
         let place = (one.key(), source.and_then(|source| source.path.as_deref()));
@@ -60,7 +60,8 @@ pub(crate) fn removed(pool: &Statements) -> HashSet<usize> {
             StatementKind::Removed => {
                 if let Some(before) = there.get_mut(&place) {
                     // An edit that moves a line both removes and adds it.
-                    gone.extend(before.extract_if(.., |before| pool.all()[*before].message < one.message));
+                    let older = before.extract_if(.., |before| pool.all()[*before].message < one.message);
+                    gone.extend(older.map(|before| (before, one.message)));
                 }
             }
             _ => {}
@@ -133,7 +134,7 @@ tool#e3: ok
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let pool = index.statements();
-        let gone: Vec<&str> = removed(pool).into_iter().map(|at| &*pool.all()[at].text).collect();
+        let gone: Vec<&str> = removed(pool).into_keys().map(|at| &*pool.all()[at].text).collect();
         assert_eq!(gone, ["let is_small = count < 3;"]);
     }
 

@@ -31,14 +31,15 @@ fn draft(fixture: &str, limit: u64) -> Draft {
 
 /// A summary that `kept` follows.
 fn draft_before(fixture: &str, limit: u64, kept: &[Entry]) -> Draft {
-    let said = transcript(fixture);
+    draft_of(transcript(fixture).entries(), limit, kept)
+}
+
+fn draft_of(entries: &[Entry], limit: u64, kept: &[Entry]) -> Draft {
     let mut index = FactIndex::new();
-    said.entries().iter().for_each(|entry| index.push(entry));
+    entries.iter().for_each(|entry| index.push(entry));
     let session = SessionId::new("s").unwrap();
-    let request = SummaryRequest {
-        kept,
-        ..SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(limit))
-    };
+    let request =
+        SummaryRequest { kept, ..SummaryRequest::new(&session, entries, &index, &Quarter, Tokens(limit)) };
     let draft = summarize(&request, &RulesOptions::default());
     assert_eq!(draft, summarize(&request, &RulesOptions::default()), "the same input gives the same bytes");
     assert!(draft.tokens <= request.limit, "{} > {limit}", draft.tokens);

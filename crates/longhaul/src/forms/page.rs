@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{SummaryRequest, prose_share, shortened};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Message, Origin, Summary, Tokens};
+use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens};
 
 /// A text that grows by whole lines within a limit.
 #[derive(Clone, Debug)]
@@ -165,7 +165,8 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
 
 /// Returns whether a person said this: not a tool, and not a summary that stands in the user's name.
 pub(super) fn is_a_persons(message: &Message) -> bool {
-    message.is_user_text() && message.origin != Origin::Longhaul
+    let is_anothers = message.speaker.is_some_and(|speaker| speaker != Speaker::Person);
+    message.is_user_text() && message.origin != Origin::Longhaul && !is_anothers
 }
 
 #[cfg(test)]

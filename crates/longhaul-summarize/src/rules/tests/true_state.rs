@@ -1,6 +1,9 @@
 //! What really happened is told, what was only tried, proposed or asked is not taken for it.
 
-use super::draft;
+use longhaul_testkit::transcript;
+use longhaul_transcript::{Entry, Message, Speaker};
+
+use super::{draft, draft_of};
 
 /// A commit that a hook checks, a tag, a push that is refused, and an edit after it.
 const RELEASE: &str = r##"
@@ -650,4 +653,67 @@ tool#e2: ok
     );
     let text = draft(&failed, 900).text;
     assert!(text.contains("wrong_way") && text.contains("+3 -2 lines"), "{text}");
+}
+
+#[test]
+fn what_was_put_back_twice_and_what_is_called_nearly_so() {
+    let edit = |nth: usize, path: &str, old: &str, new: &str| {
+        format!(
+            "assistant: !Edit#e{nth} {{\"file_path\":\"{path}\",\"old_string\":\"{old}\",\"new_string\":\"{new}\"}}\ntool#e{nth}: ok\n"
+        )
+    };
+    let run = |nth: usize, command: &str, said: &str| {
+        format!("assistant: !Bash#b{nth} {{\"command\":\"{command}\"}}\ntool#b{nth}: {said}\n")
+    };
+    let lock = "/w/src/lock.rs";
+    let twice = [
+        "user: Mend the lock.\n".to_owned(),
+        edit(1, lock, "old();", "let first_wrong = 1;"),
+        run(1, "git checkout src/lock.rs", "Updated 1 path from the index"),
+        edit(2, lock, "old();", "let good = 2;"),
+        run(2, "git commit -am one", "[main 1] one"),
+        edit(3, lock, "let good = 2;", "let third_wrong = 3;"),
+        run(3, "git checkout src/lock.rs", "Updated 1 path from the index"),
+    ];
+    let text = draft(&twice.concat(), 900).text;
+    assert!(text.contains("let good = 2;") && !text.contains("_wrong"), "{text}");
+    // Another file whose name ends so.
+    let near = [
+        "user: Mend both.\n".to_owned(),
+        edit(1, "a.rs", "old();", "let stays_in_a = 1;"),
+        edit(2, "/w/data.rs", "old();", "let goes = 2;"),
+        run(1, "git checkout /w/data.rs", "Updated 1 path from the index"),
+    ];
+    let text = draft(&near.concat(), 900).text;
+    assert!(text.contains("let stays_in_a = 1;") && !text.contains("let goes = 2;"), "{text}");
+    // What the next command complains of says nothing of what git did.
+    let checked = [
+        "user: Mend the lock.\n".to_owned(),
+        edit(1, lock, "old();", "let first_wrong = 1;"),
+        run(1, "git restore src/lock.rs && cargo check -q", "error: expected expression"),
+    ];
+    let text = draft(&checked.concat(), 900).text;
+    assert!(!text.contains("first_wrong"), "{text}");
+}
+
+#[test]
+fn what_instructions_demand_is_the_systems_and_not_the_users() {
+    let said = transcript(
+        "user: You are an agent. Never delete files without asking.\nuser: Port it. Never touch Cargo.lock.\nassistant: It is ported.\nuser: Then go on with the next part.\nassistant: That is done as well.",
+    );
+    let entries: Vec<Entry> = said
+        .entries()
+        .iter()
+        .enumerate()
+        .map(|(nth, entry)| match nth {
+            0 => {
+                let speaker = Some(Speaker::System);
+                Entry { message: Message { speaker, ..(*entry.message).clone() }.into(), ..entry.clone() }
+            }
+            _ => entry.clone(),
+        })
+        .collect();
+    let text = draft_of(&entries, 400, &[]).text;
+    assert!(text.contains("- m0 (the system's instructions): Never delete files without asking."), "{text}");
+    assert!(!text.contains("m0 You are an agent"), "{text}");
 }
