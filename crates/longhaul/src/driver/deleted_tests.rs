@@ -121,6 +121,33 @@ async fn what_was_deleted_is_had_from_its_summary_whatever_the_settings_say_late
 }
 
 #[tokio::test]
+async fn what_was_deleted_is_known_to_be_also_after_something_else_was_forgotten() {
+    let rules = Config { mode: SummaryMode::Rules, ..Config::default() };
+    for config in [rules, Config { mode: SummaryMode::Rules, ..Preset::Session.config() }] {
+        let store = Arc::new(Troubled::default());
+        let work = async |deletes, turns: std::ops::Range<usize>| {
+            let mut session = begin(&store, &Config { delete_originals: deletes, ..config.clone() }).await;
+            if turns.start == 0 {
+                session.push(Message::user("Port the ledger to Zig. Never touch Cargo.lock."));
+            }
+            for nth in turns {
+                turn(&mut session, nth);
+                session.prepare().await.unwrap();
+            }
+            session.save().await.unwrap();
+            session.state().view().summaries().map(|record| record.text.clone()).collect::<String>()
+        };
+        work(true, 0..20).await;
+        work(false, 20..60).await;
+        // The snapshot goes with it.
+        let name = SessionId::new("kept").unwrap();
+        store.forget(&name, &Selector::Matching("value_59 ".to_owned()), 2_000).await.unwrap();
+        let said = work(false, 60..110).await;
+        assert!(said.contains("Never touch Cargo.lock"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn one_forgotten_message_is_no_deletion_of_what_a_summary_stands_for() {
     let config = Config { mode: SummaryMode::Rules, ..Config::default() };
     let store = Arc::new(Troubled::default());

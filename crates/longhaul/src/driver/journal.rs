@@ -598,9 +598,14 @@ impl Journal {
         for original in originals {
             state.push(original);
         }
-        state.adopt(self.store.chain(&self.line).await?);
+        let chain = self.store.chain(&self.line).await?;
+        let is_deleted = chain.iter().any(|record| is_all_there_is_of(record, &gone));
+        state.adopt(chain);
         if gone.contains(&true) {
-            state.read_summaries(&gone);
+            state.read_summaries();
+        }
+        if is_deleted {
+            state.note_deletion();
         }
         Ok(state)
     }
@@ -610,6 +615,14 @@ impl Journal {
         let ordinal = state.at_hand_from().min(self.written);
         state.let_go(ordinal);
     }
+}
+
+/// Returns whether most originals that a summary was made of are gone: they were deleted when it was made. Who forgets something forgets a
+/// message or a few.
+fn is_all_there_is_of(record: &SummaryRecord, gone: &[bool]) -> bool {
+    let is_gone = |ordinal: u64| usize::try_from(ordinal).is_ok_and(|at| gone.get(at) == Some(&true));
+    let n_gone = record.covered.iter().filter(|covered| is_gone(covered.ordinal)).count();
+    2 * n_gone > record.covered.len()
 }
 
 /// Returns what a session has of an original.

@@ -374,14 +374,8 @@ impl SessionState {
         self.summaries().filter_map(entry).collect()
     }
 
-    /// Reads the facts of the summaries in the view, for a conversation some of whose originals are gone, `gone` says which. Where most
-    /// of what the summaries stand for is, it was deleted because they stand for it, and they are all that is left.
-    pub(crate) fn read_summaries(&mut self, gone: &[bool]) {
-        let covers = self.summaries().map(|record| record.covers.start..record.covers.end);
-        let covered: BTreeSet<u64> = covers.flatten().collect();
-        let of_gone = |ordinal: &&u64| usize::try_from(**ordinal).is_ok_and(|at| gone.get(at) == Some(&true));
-        let n_gone = covered.iter().filter(of_gone).count();
-        self.has_deleted |= 2 * n_gone > covered.len();
+    /// Reads the facts of the summaries in the view, for a conversation some of whose originals are gone.
+    pub(crate) fn read_summaries(&mut self) {
         let summaries = self.summaries_as_entries(u64::MAX);
         if let Some(index) = &mut self.index {
             summaries.iter().for_each(|entry| Arc::make_mut(index).push(entry));
