@@ -10,7 +10,7 @@ use longhaul_transcript::{CallId, Message, Part, Role, ToolResult};
 
 use crate::{
     convert::losses::{Losses, WITHOUT_CONTENT, place},
-    formats::{Blanks, Order, Writing},
+    formats::{Answers, Blanks, Order, Writing},
     json::Json,
     validate::is_blank,
 };
@@ -25,8 +25,8 @@ pub(crate) fn ordered<'a>(
     let messages = messages.into_iter().filter_map(|message| said(message, writing, losses)).collect();
     match writing.order {
         Order::AsSaid => messages,
-        Order::ResultsFirst { most_calls, reads_as_one } => {
-            apart(results_first(messages, losses), most_calls, reads_as_one, writing, losses)
+        Order::ResultsFirst { most_calls, answers } => {
+            apart(results_first(messages, losses), most_calls, answers, writing, losses)
         }
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn is_spelled(message: &Message, writing: &Writing) -> bool {
 fn apart<'a>(
     messages: Vec<Cow<'a, Message>>,
     most: usize,
-    reads_as_one: bool,
+    reads: Answers,
     writing: &Writing,
     losses: &mut Losses,
 ) -> Vec<Cow<'a, Message>> {
@@ -120,8 +120,13 @@ fn apart<'a>(
         let n_calls = exchange.iter().map(|message| calls(message)).sum::<usize>();
         let calls_first = lead.iter().rev().skip(1).any(|message| calls(message) > 0);
         let words_behind = lead.iter().skip_while(|message| calls(message) == 0).any(|said| says_words(said));
-        let is_several =
-            !reads_as_one && calls_first && (words_behind || lead.iter().any(|message| is_own(message)));
+        let has_own = || lead.iter().any(|message| is_own(message));
+        let is_several = calls_first
+            && match reads {
+                Answers::AsOne => false,
+                Answers::Joined => has_own(),
+                Answers::Apart => words_behind || has_own(),
+            };
         if n_calls <= most && !is_several {
             parted.extend_from_slice(exchange);
             continue;

@@ -6,7 +6,7 @@ use longhaul_transcript::{Entry, Message, Origin, Outcome, Part, Role, ToolCall,
 
 use crate::{
     convert::losses,
-    formats::{Order, Writing},
+    formats::{Answers, Order, Writing},
     order::is_spelled,
 };
 
@@ -43,7 +43,7 @@ pub(crate) fn repair_request(transcript: &Transcript, writing: &Writing) -> Repa
             _ if !is_spelled => true,
             // Calls that follow each other are made at once, with no words between them.
             Order::AsSaid => callers.all(|entry| entry.message.texts().next().is_none()),
-            Order::ResultsFirst { reads_as_one, .. } => reads_as_one || callers.next().is_none(),
+            Order::ResultsFirst { answers, .. } => answers == Answers::AsOne || callers.next().is_none(),
         };
         is_last && !is_answered && is_one && calls.iter().sum::<usize>() <= writing.order.most_calls()
     })

@@ -5,7 +5,7 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Answers, Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -38,7 +38,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::BeforeAnswers,
         blanks: Blanks::GoEverywhere,
-        order: Order::ResultsFirst { most_calls: usize::MAX, reads_as_one: true },
+        order: Order::ResultsFirst { most_calls: usize::MAX, answers: Answers::AsOne },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);

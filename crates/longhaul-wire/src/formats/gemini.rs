@@ -7,7 +7,7 @@ use longhaul_transcript::{
     Usage,
 };
 
-use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Answers, Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: usize::MAX, reads_as_one: false },
+        order: Order::ResultsFirst { most_calls: usize::MAX, answers: Answers::Joined },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::merge_roles(regroup::shown_by_the_user(messages, Shown::Results, losses), |role| role)

@@ -210,9 +210,20 @@ pub(crate) enum Order {
     ResultsFirst {
         /// How many calls an answer may make before their results.
         most_calls: usize,
-        /// Whether answers that follow each other are read as one, so that the results of all may stand behind the last.
-        reads_as_one: bool,
+        /// How answers are read that follow each other.
+        answers: Answers,
     },
+}
+
+/// How a provider reads answers that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// As one, however they are written: the results of all may stand behind the last.
+    AsOne,
+    /// Each by itself; those that are not spelled already are written as one, and words may stand behind its calls.
+    Joined,
+    /// Each by itself, with the results of its calls directly behind it.
+    Apart,
 }
 
 impl Order {

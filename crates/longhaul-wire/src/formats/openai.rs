@@ -7,7 +7,7 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
+use super::{Answers, Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -38,7 +38,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: MOST_CALLS, reads_as_one: false },
+        order: Order::ResultsFirst { most_calls: MOST_CALLS, answers: Answers::Apart },
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::one_instructor(regroup::shown_by_the_user(messages, Shown::All, losses))

@@ -15,7 +15,7 @@ use longhaul_transcript::{
     ToolResult,
 };
 
-use super::{Blanks, Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Answers, Blanks, Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -45,7 +45,7 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: usize::MAX, reads_as_one: false },
+        order: Order::ResultsFirst { most_calls: usize::MAX, answers: Answers::Apart },
         regroup: |messages, losses| {
             let messages = regroup::paired(messages, losses);
             results_with_calls(regroup::shown_by_the_user(messages, Shown::Results, losses))
