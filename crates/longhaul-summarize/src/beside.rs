@@ -63,7 +63,9 @@ fn giving_way(
     by_rule: impl Fn(&SummaryRequest<'_>) -> Draft,
 ) -> String {
     let (counter, limit) = (request.counter, request.limit);
-    let share = limit.scaled(WORDS_SHARE).min(limit - counter.count_text(&heading()) - rules::LEAST_LIMIT);
+    // The facts get at least what they need to say anything.
+    let most = limit - counter.count_text(&heading()) - rules::LEAST_LIMIT;
+    let share = limit.scaled(WORDS_SHARE).min(most);
     if counter.count_up_to(words, share).is_some() {
         return words.to_owned();
     }
@@ -71,7 +73,7 @@ fn giving_way(
     if says_nothing(&facts) {
         return words.to_owned();
     }
-    let room = (limit - counter.count_text(&section(&facts))).max(share);
+    let room = (limit - counter.count_text(&section(&facts))).clamp(share, most);
     let fits = |text: &str| counter.count_up_to(text, room).is_some();
     shortened(words, fits).filter(|text| !text.trim().is_empty()).unwrap_or_else(|| beginning(words, fits))
 }

@@ -3,13 +3,13 @@
 use longhaul_extract::{FactIndex, Visible, scan};
 use longhaul_testkit::transcript;
 use longhaul_tokens::{Accuracy, TokenCounter};
-use longhaul_transcript::{Entry, Message, SessionId, Tokens};
+use longhaul_transcript::{Entry, Message, SessionId, SummaryMode, Tokens};
 use proptest::prelude::*;
 
 mod true_state;
 
 use super::{OMITTED, RulesOptions, summarize};
-use crate::{Draft, SummaryRequest};
+use crate::{Draft, SummaryRequest, beside::with_facts};
 
 /// One token for every four bytes begun.
 #[derive(Debug)]
@@ -133,6 +133,31 @@ fn commands_that_only_look_are_told_and_the_first_to_go() {
     let summary = draft(&format!("user: Build it.\n{}{looks}", run(0, "cargo build")), 400).summary;
     assert_eq!((summary.commands.len(), &*summary.commands[0].command), (60, "cargo build"));
     assert_eq!(summary.commands[1].command, "ls src/31");
+}
+
+#[test]
+fn words_that_are_too_many_leave_room_for_the_users_rule() {
+    let said = transcript(
+        "user: Port the exporter. Never touch audit_trail.\nassistant: It is ported.\nuser: Go on with the next part of it.\nassistant: That is done.",
+    );
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    for (limit, times) in [(120, 3), (200, 3), (300, 2), (400, 6)] {
+        let request = SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(limit));
+        let line = |nth: u64| format!("Statement {nth}: what file_{nth}.rs computes was discussed.\n");
+        let text: String = (0..limit * times / 13).map(line).collect();
+        let words =
+            Draft { tokens: Quarter.count_text(&text), text, mode: SummaryMode::Llm, ..Draft::default() };
+        let draft = with_facts(words, &request, |request| summarize(request, &RulesOptions::default()));
+        assert!(
+            draft.tokens <= Tokens(limit) && draft.text.contains("Statement 0"),
+            "{limit}: {}",
+            draft.text
+        );
+        assert!(draft.text.contains("Never touch audit_trail"), "{limit}: {}", draft.text);
+        assert_eq!(draft.repairs.len(), 1, "{:?}", draft.repairs);
+    }
 }
 
 #[test]
