@@ -16,10 +16,13 @@ pub(crate) const KEY: &str = "LONGHAUL_STORE_KEY";
 
 /// Returns where the store is: the flag's, `LONGHAUL_STORE`, or `longhaul/store.db` in the user's data directory.
 pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
-    if let Some(path) = &args.store {
-        return Ok(path.to_str().map_or_else(|| Location::File(path.clone()), Location::of));
+    let Some(path) = &args.store else { return Ok(Location::File(data_folder()?.join("store.db"))) };
+    let place = path.to_str().map_or_else(|| Location::File(path.clone()), Location::of);
+    if place == Location::Memory {
+        let said = "a store in memory is gone when the command ends; name a file or a database, or keep nothing (--no-store)";
+        bail!(Impossible(said.to_owned()));
     }
-    Ok(Location::File(data_folder()?.join("store.db")))
+    Ok(place)
 }
 
 /// Returns where what is kept for the user is: `longhaul` in the user's data directory.
@@ -62,10 +65,6 @@ fn open_by(
     open: fn(&Location, Option<&str>) -> Result<Store, StoreError>,
 ) -> Result<Store> {
     let (place, key) = (place(args)?, key_text(args)?);
-    if place == Location::Memory {
-        let said = "a store in memory is gone when the command ends; name a file or a database, or keep nothing (--no-store)";
-        bail!(Impossible(said.to_owned()));
-    }
     // A pipe, to look into it, would be waited for.
     if let Location::File(path) = &place
         && path.metadata().is_ok_and(|found| !found.is_file())

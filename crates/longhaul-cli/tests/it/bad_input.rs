@@ -59,6 +59,12 @@ fn a_store_that_ends_with_the_command_is_none() {
         ran.stderr
     );
     assert!(!ran.said().contains("every original is kept"), "{}", ran.stderr);
+    for command in ["doctor", "history", "sessions", "recall"] {
+        let args = [&[command][..], if command == "recall" { &["word"] } else { &[] }].concat();
+        let ran = Folder::new().run(&[&args[..], &["--store", "memory:"]].concat(), b"");
+        let said = format!("{}{}", ran.said(), String::from_utf8_lossy(&ran.stdout));
+        assert!(ran.code != 0 && said.contains("a store in memory is gone"), "{command}: {said}");
+    }
 }
 
 /// A session that was put together of itself.

@@ -92,7 +92,7 @@ impl Session {
             return Err(Error::Rewrite(RewriteError::Stale));
         }
         let finished = job.finish(draft).map_err(|error| {
-            self.tell_no_summary(error.to_string());
+            self.tell_no_summary(error.to_string(), self.background_since);
             self.fail(reason, error.to_string());
             Error::Draft(error)
         })?;

@@ -159,7 +159,7 @@ impl Session {
         let Some(summarizer) = self.summarizer.clone() else { return self.by_rule(job) };
         let job = job.asked_of(&*summarizer);
         self.tell_calls(&*summarizer, &job);
-        let limit = self.state.config().summary_deadline();
+        let (limit, since) = (self.state.config().summary_deadline(), self.now_ms());
         let answer = asked(&*summarizer, job.request(), &*self.sleep, limit).await;
         let error = match answer {
             Ok(draft) => {
@@ -173,7 +173,7 @@ impl Session {
         };
         match &error {
             Error::Summarize(SummarizeError::Exhausted { attempts }) => self.tell_attempts(attempts),
-            error => self.tell_no_summary(reason(error)),
+            error => self.tell_no_summary(reason(error), since),
         }
         // At the hard limit there must be an attempt that cannot fail for want of a model.
         let must_go_on = matches!(job.action(), Action::Emergency { .. });
@@ -201,10 +201,7 @@ impl Session {
         mut finished: Finished,
         started: Option<i64>,
     ) -> Result<Rewrite, Error> {
-        let duration_ms = match (self.now_ms(), started) {
-            (Some(now), Some(started)) => u64::try_from(now.saturating_sub(started)).unwrap_or(0),
-            _ => 0,
-        };
+        let duration_ms = self.since(started);
         finished.record_mut().duration_ms = duration_ms;
         self.settle_doubt().await.map_err(Error::Store)?;
         let (reason, left_out) = (finished.reason(), finished.left_out().to_vec());

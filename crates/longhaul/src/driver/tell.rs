@@ -69,8 +69,15 @@ impl Session {
     }
 
     /// Tells that the summarizer gave nothing that can be used, where it does not say itself what it tried.
-    pub(super) fn tell_no_summary(&self, error: String) {
-        self.tell(EventKind::SummarizerFailed { summarizer: "summarizer".to_owned(), error, duration_ms: 0 });
+    pub(super) fn tell_no_summary(&self, error: String, asked: Option<i64>) {
+        let summarizer = "summarizer".to_owned();
+        self.tell(EventKind::SummarizerFailed { summarizer, error, duration_ms: self.since(asked) });
+    }
+
+    /// Returns how long it is since then, in milliseconds; 0 without a clock.
+    pub(super) fn since(&self, started: Option<i64>) -> u64 {
+        let passed = self.now_ms().zip(started).map(|(now, started)| now.saturating_sub(started));
+        passed.and_then(|passed| u64::try_from(passed).ok()).unwrap_or(0)
     }
 
     pub(super) fn tell_rewrite(&self, rewrite: &Rewrite, duration_ms: u64) {

@@ -228,6 +228,9 @@ impl View {
     /// # Errors
     /// Those of `to_json`.
     pub fn stable_bytes(&self, format: Format) -> Result<usize, WireError> {
+        if self.stable == 0 {
+            return Ok(0);
+        }
         let stable = self.messages().take(self.stable).map(|message| &**message);
         let (stable, whole) = (longhaul_wire::render(stable, format)?.json, self.to_json(format)?.json);
         Ok(stable.bytes().zip(whole.bytes()).take_while(|(one, other)| one == other).count())

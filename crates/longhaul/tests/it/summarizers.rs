@@ -16,7 +16,7 @@ use longhaul::{
         rules::RulesSummarizer,
     },
     tokens::{CharsPer4, ContextWindow},
-    transcript::{FixedClock, Message, SessionId, Sleep, SummaryMode, Tokens},
+    transcript::{Message, SessionId, Sleep, SummaryMode, Tokens},
 };
 
 const RULE: &str = "Never restart the primary during business hours.";
@@ -42,7 +42,7 @@ fn session(config: Config, own: Arc<impl Summarizer + 'static>) -> (Session, Arc
     let mut session = Session::builder(SessionId::new("own").unwrap(), window)
         .config(config)
         .counter(Arc::new(CharsPer4))
-        .clock(Arc::new(FixedClock(1_000)))
+        .clock(Arc::new(Since(tokio::time::Instant::now())))
         .sleep(Arc::new(Timer))
         .summarizer(own)
         .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()))
@@ -75,6 +75,16 @@ impl Sleep for Timer {
     }
 }
 
+/// tokio's clock, which may stand still too.
+#[derive(Debug)]
+struct Since(tokio::time::Instant);
+
+impl longhaul::transcript::Clock for Since {
+    fn now_ms(&self) -> i64 {
+        self.0.elapsed().as_millis() as i64
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_never_answers_is_waited_for_as_long_as_is_set() {
     for (config, seconds) in [
@@ -87,6 +97,12 @@ async fn who_never_answers_is_waited_for_as_long_as_is_set() {
         assert_eq!(start.elapsed().as_secs(), seconds);
         assert_eq!(session.state().summary().unwrap().mode, SummaryMode::Rules);
         assert_eq!(reasons(&told), [format!("the summarizer gave nothing within {seconds} s")]);
+        let took = |kind: &EventKind| match kind {
+            EventKind::SummarizerFailed { duration_ms, .. } => Some(*duration_ms),
+            _ => None,
+        };
+        let took: Vec<u64> = told.lock().unwrap().iter().filter_map(took).collect();
+        assert_eq!(took, [seconds * 1_000]);
     }
 }
 
