@@ -280,6 +280,7 @@ impl Session {
             if !self.is_overtaken(&error) {
                 return Err(Error::Store(error));
             }
+            self.heed_destruction().await?;
             self.branch_off().await?;
             self.write().await.map_err(Error::Store)?;
         }

@@ -285,6 +285,22 @@ impl SessionState {
         }
     }
 
+    /// Returns a session of the same settings in which nothing was said.
+    pub(crate) fn emptied(&self) -> SessionState {
+        let (counter, config) = (Arc::clone(&self.counter), self.config.clone());
+        let mut emptied = SessionState {
+            fixed_overhead: self.fixed_overhead,
+            prices: self.prices,
+            redactor: self.redactor.clone(),
+            rules: self.rules.clone(),
+            steps: self.steps.clone(),
+            ..SessionState::new(self.session.clone(), self.window, counter, config)
+        };
+        let (model, endpoint, _) = self.learned();
+        emptied.set_endpoint(model, endpoint);
+        emptied
+    }
+
     /// Adds a message at the end of the conversation and of the view, and returns its id.
     pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
         let message = self.led(message.into());

@@ -101,6 +101,7 @@ impl Session {
     /// Returns the session as it was at the message `id`, with everything stored.
     async fn state_at(&mut self, id: MessageId) -> Result<SessionState, Error> {
         self.save().await?;
+        self.heed_destruction().await?;
         loop {
             match self.state.branch(id) {
                 Ok(branch) => return Ok(branch),
@@ -181,6 +182,7 @@ impl Session {
         let (synced, sync) = loop {
             let mut synced = self.state.clone();
             match synced.sync(document) {
+                Ok(sync) if sync.change.is_another_way() && self.heed_destruction().await? => {}
                 Ok(sync) => break (synced, sync),
                 Err(SyncError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;

@@ -106,6 +106,7 @@ impl Session {
     }
 
     async fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
+        self.heed_destruction().await?;
         self.fetch_for(action).await?;
         self.plan_at_hand(action, reason, goal)
     }
@@ -204,6 +205,9 @@ impl Session {
         let duration_ms = self.since(started);
         finished.record_mut().duration_ms = duration_ms;
         self.settle_doubt().await.map_err(Error::Store)?;
+        if self.heed_destruction().await? {
+            return Err(Error::Rewrite(RewriteError::Stale));
+        }
         let (reason, left_out) = (finished.reason(), finished.left_out().to_vec());
         let mut record = finished.record().clone();
         let mut applied = self.state.clone();
@@ -262,6 +266,19 @@ impl Session {
             }
         }
         Ok(None)
+    }
+
+    /// Goes on from what the store has where somebody destroyed messages or summaries of this session; returns whether somebody did.
+    /// What is held of them in memory would be written again: by a branch, or quoted by the next summary.
+    pub(super) async fn heed_destruction(&mut self) -> Result<bool, Error> {
+        let Some(journal) = &mut self.journal else { return Ok(false) };
+        let Some(left) = journal.without_destroyed(&self.state).await.map_err(Error::Store)? else {
+            return Ok(false);
+        };
+        self.state = left;
+        self.changes += 1;
+        self.tell(EventKind::Rewritten);
+        Ok(true)
     }
 
     /// Goes on with a compaction whose answer did not come, where it deleted originals: it cannot be taken back.

@@ -192,3 +192,59 @@ async fn a_branch_off_somebody_who_went_on_from_deleted_originals_has_their_summ
         assert_eq!(shown(&resumed), shown(&session));
     }
 }
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Rewind,
+    Talk,
+    Compact,
+    Undo,
+    Branch,
+}
+
+/// Words that somebody destroys while a session holds them in memory, in a message or quoted by a summary.
+#[tokio::test]
+async fn destroyed_words_do_not_come_back_from_a_session_that_knows_them() {
+    let holds = |text: &str| text.contains("zanzibar");
+    let name = SessionId::new("kept").unwrap();
+    for (way, is_summarized) in [Way::Rewind, Way::Talk, Way::Compact, Way::Undo, Way::Branch]
+        .map(|way| [(way, true), (way, false)])
+        .concat()
+    {
+        let config = Config { mode: SummaryMode::Rules, ..Config::default() };
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        session.push(Message::user("Port the ledger to Zig. Never touch zanzibar.lock."));
+        (0..5).for_each(|nth| turn(&mut session, nth));
+        if is_summarized {
+            session.compact(None).await.unwrap();
+        }
+        turn(&mut session, 12);
+        session.prepare().await.unwrap();
+        assert!(holds(&store.export(&name).await.unwrap()));
+        store.forget(&name, &Selector::Matching("zanzibar".to_owned()), 2_000).await.unwrap();
+
+        let last = session.state().originals().entries().last().map(|entry| entry.id).unwrap();
+        turn(&mut session, 13);
+        match way {
+            Way::Rewind => session.rewind(last).await.unwrap(),
+            Way::Talk => {}
+            Way::Compact => drop(session.compact(None).await.unwrap()),
+            Way::Undo => assert_eq!(session.undo().await.unwrap(), false, "what it stands on is gone"),
+            Way::Branch => drop(session.branch(last).await.unwrap()),
+        }
+        (14..60).for_each(|nth| turn(&mut session, nth));
+        session.prepare().await.unwrap();
+        session.save().await.unwrap();
+        for held in store.sessions().await.unwrap() {
+            let said = store.export(&held.session).await.unwrap();
+            assert!(!holds(&said), "{way:?} {is_summarized}: in {}", held.session);
+            assert!(store.verify(&held.session).await.unwrap().problem.is_none());
+        }
+        assert!(
+            !shown(&session).iter().any(|message| holds(&format!("{:?}", message.parts))),
+            "{way:?} {is_summarized}"
+        );
+        assert_eq!(shown(&begin(&store, &config).await), shown(&session), "{way:?} {is_summarized}");
+    }
+}

@@ -7,7 +7,8 @@ use std::{
 
 use longhaul_extract::FactIndex;
 use longhaul_store::{
-    ChainStep, Commit, Original, Selector, StoreError, SummaryStore, lasting_key, only_in_summary,
+    ChainStep, Commit, Original, Selector, StoreError, StoredSession, SummaryStore, lasting_key,
+    only_in_summary,
 };
 use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
@@ -54,6 +55,22 @@ pub(super) struct Journal {
     /// Messages that were read and are not what was written, and those of them that nobody was told of yet.
     changed: BTreeSet<u64>,
     untold: Vec<u64>,
+    /// What was destroyed, as far as the session knows.
+    destroyed: Destroyed,
+}
+
+/// How much of a session was destroyed in the store: it only ever grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Destroyed {
+    messages: u64,
+    records: usize,
+}
+
+impl Destroyed {
+    fn of(held: &StoredSession) -> Destroyed {
+        let messages = held.forgotten.iter().map(Span::len).sum();
+        Destroyed { messages, records: held.forgotten_records.len() }
+    }
 }
 
 /// What was in force when a front end put a summary of its own in the place of ours.
@@ -142,6 +159,7 @@ impl Journal {
             cleared: None,
             changed: BTreeSet::new(),
             untold: Vec::new(),
+            destroyed: Destroyed::default(),
         }
     }
 
@@ -215,10 +233,12 @@ impl Journal {
         self.in_doubt_state = (!commit.forget.is_empty()).then(|| Box::new(state.clone()));
         let not_overwritten = match self.store.commit(&self.line, &commit).await {
             Err(error @ StoreError::NotOverwritten { .. }) => Some(error),
-            done => done.map(|_| None)?,
+            Err(error) => return Err(error),
+            Ok(_) => None,
         };
         if !commit.forget.is_empty() {
             self.is_to_overwrite = not_overwritten.is_some();
+            self.note_destroyed().await?;
         }
         self.in_doubt.clear();
         self.in_doubt_state = None;
@@ -489,8 +509,8 @@ impl Journal {
             let into = branch_name(name, nth);
             match self.store.branch(&self.line, &into, len, &chain, now(clock)).await {
                 Err(StoreError::SessionExists { .. }) => nth += 1,
-                other => {
-                    other?;
+                begun => {
+                    self.destroyed = Destroyed::of(&begun?);
                     break into;
                 }
             }
@@ -544,6 +564,7 @@ impl Journal {
         }
         let Some(held) = self.store.state(&self.line).await? else { return Ok(state) };
         self.written = held.messages;
+        self.destroyed = Destroyed::of(&held);
         let Some(kept) = self.store.snapshot(&self.line).await? else {
             return self.adopted(state, held.messages).await;
         };
@@ -592,13 +613,39 @@ impl Journal {
         Ok(state.clone().resume(snapshot, at_hand).ok())
     }
 
+    /// Takes note that what is destroyed in the store is known to be.
+    async fn note_destroyed(&mut self) -> Result<(), StoreError> {
+        let held = self.store.state(&self.line).await?;
+        self.destroyed = held.as_ref().map_or(self.destroyed, Destroyed::of);
+        Ok(())
+    }
+
+    /// Returns the session to go on with where somebody destroyed messages or summaries of it meanwhile: as the store has it. What
+    /// `state` holds of them would be written again.
+    pub(super) async fn without_destroyed(
+        &mut self,
+        state: &SessionState,
+    ) -> Result<Option<SessionState>, StoreError> {
+        let before = self.destroyed;
+        self.note_destroyed().await?;
+        if self.destroyed == before {
+            return Ok(None);
+        }
+        (self.kept, self.facts) = (None, None);
+        let mut adopted = self.adopted(state.emptied(), self.written).await?;
+        adopted.follow_on(state);
+        Ok(Some(adopted))
+    }
+
     async fn adopted(&mut self, mut state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
         let originals = self.read(Span { start: 0, end: messages }).await?;
         let gone: Vec<bool> = originals.iter().map(is_gone).collect();
         for original in originals {
             state.push(original);
         }
-        let chain = self.store.chain(&self.line).await?;
+        let mut chain = self.store.chain(&self.line).await?;
+        // Somebody else may have gone on.
+        chain.retain(|record| record.covers.end <= messages);
         let is_deleted = chain.iter().any(|record| is_all_there_is_of(record, &gone));
         state.adopt(chain);
         if gone.contains(&true) {

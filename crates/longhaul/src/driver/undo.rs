@@ -44,6 +44,7 @@ impl Session {
 
     async fn try_step(&mut self, step: Step) -> Result<bool, Error> {
         self.settle_doubt().await.map_err(Error::Store)?;
+        self.heed_destruction().await?;
         self.fetch(match step {
             Step::Undo => self.state.wanted_by_undo(),
             Step::Redo => self.state.wanted_by_redo(),

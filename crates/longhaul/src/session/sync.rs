@@ -56,6 +56,13 @@ pub enum Synced {
     Another,
 }
 
+impl Synced {
+    /// Returns whether the conversation goes on beside what was said: on a branch.
+    pub(crate) fn is_another_way(self) -> bool {
+        matches!(self, Synced::Regenerated { .. } | Synced::Edited { .. } | Synced::Rewound { .. })
+    }
+}
+
 /// What became of a conversation, and where its messages are in the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncReport {
