@@ -39,9 +39,11 @@ pub struct FileHistory {
     was_made_here: bool,
     /// Whether a command wrote it: what that changed is not in the trail.
     has_unseen_edits: bool,
-    /// The messages that put it back to what version control has, each behind that of the commit it went back to: what was edited
+    /// The touches that put it back to what version control has, each behind that of the commit it went back to: what was edited
     /// between the two is gone.
-    gone: Vec<(Option<u64>, u64)>,
+    gone: Vec<(Option<usize>, usize)>,
+    /// The messages with edits that are gone.
+    undone: Vec<u64>,
 }
 
 /// A file as version control has it.
@@ -49,7 +51,8 @@ pub struct FileHistory {
 struct Committed {
     state: FileState,
     edits: u32,
-    message: u64,
+    has_unseen_edits: bool,
+    nth: usize,
 }
 
 /// Returns the files that calls in `entries` touched, by path, each with its final state.
@@ -69,7 +72,8 @@ pub struct Touches {
     touches: Vec<(u64, Touch)>,
     /// The places of those that read a file since something else happened: of these only the last counts.
     reads: HashMap<Box<str>, usize>,
-    edits: Vec<(String, FileEdit)>,
+    /// Each behind how many touches came before it.
+    edits: Vec<(usize, String, FileEdit)>,
 }
 
 impl Touches {
@@ -92,7 +96,8 @@ impl Touches {
             edits = edit::edits(&act.call, act.message);
         }
         let is_seen = !edits.is_empty();
-        self.edits.extend(edits);
+        let before = self.touches.len();
+        self.edits.extend(edits.into_iter().map(|(path, edit)| (before, path, edit)));
         for touch in found {
             if let Touch::Read(path) = &touch {
                 match self.reads.get(path.as_str()) {
@@ -134,17 +139,14 @@ impl FileHistory {
         is_end(&self.path, path) || is_end(path, &self.path)
     }
 
-    /// Returns whether it was put back to what version control has of it, at any time.
+    /// Returns whether edits of it are gone since it was put back to what version control has.
     pub fn was_put_back(&self) -> bool {
-        !self.gone.is_empty()
+        !self.undone.is_empty()
     }
 
-    /// Returns whether what the message `edit` changed in it is gone, since the file was put back to what version control has. What is
-    /// edited in the message that puts it back is taken for something behind that.
+    /// Returns whether what the message `edit` changed in it is gone, since the file was put back to what version control has.
     pub fn is_gone(&self, edit: u64) -> bool {
-        let is_between =
-            |(commit, back): &(Option<u64>, u64)| edit < *back && commit.is_none_or(|commit| commit < edit);
-        self.gone.iter().any(is_between)
+        self.undone.contains(&edit) && self.trail.iter().all(|stands| stands.message != edit)
     }
 
     /// Returns the history as a note of a summary: how often it was edited, how many lines that changed, what is new in it.
@@ -159,7 +161,11 @@ impl FileHistory {
             (Some(name), _) => words.push(format!("was {}", beside(&self.path, name))),
             (None, _) => {}
         }
-        let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
+        // Of a file that was made here and written whole again, what it held before is gone.
+        let made_here = self.state == FileState::Created;
+        let from = self.trail.iter().rposition(|edit| edit.whole && made_here).unwrap_or_default();
+        let counted = &self.trail[from..];
+        let lines = |count: fn(&FileEdit) -> u32| counted.iter().map(count).sum::<u32>();
         let (added, removed) = (lines(|edit| edit.added), lines(|edit| edit.removed));
         // What a file held before it was written anew is not known: such an edit has no count of changed lines.
         let anew = self.trail.iter().rev().find(|edit| edit.whole && self.state == FileState::Modified);
@@ -167,6 +173,7 @@ impl FileHistory {
         match anew {
             _ if is_known_in_part => words.push("by commands as well".into()),
             Some(edit) => words.push(format!("written anew in m{}", edit.message)),
+            None if counted.iter().any(|edit| edit.everywhere) => {}
             None if matches!(self.state, FileState::Created | FileState::Modified) && added + removed > 0 => {
                 words.push(format!("+{added} -{removed} lines"));
             }
@@ -278,6 +285,64 @@ tool#c5: ok
             expect![[r#"
                 a.rs Modified +3 -1 lines m8
                 b.rs Modified +2 -1 lines m1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn of_what_one_message_did_the_order_counts() {
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"} !Edit#c2 {"file_path":"b.rs","old_string":"a","new_string":"b"} !Bash#c3 {"command":"git checkout a.rs b.rs"} !Edit#c4 {"file_path":"b.rs","old_string":"a","new_string":"c\nd"}
+tool#c1: ok
+tool#c2: ok
+tool#c3: Updated 2 paths from the index
+tool#c4: ok
+"#,
+            expect![[r#"
+                a.rs Reverted  m1
+                b.rs Modified +2 -1 lines m1
+            "#]],
+        );
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"} !Bash#c2 {"command":"git commit -am one"} !Bash#c3 {"command":"sed -i 's/b/c/' a.rs"} !Edit#c4 {"file_path":"a.rs","old_string":"d","new_string":"e"} !Bash#c5 {"command":"git checkout a.rs"}
+tool#c1: ok
+tool#c2: [main 1] one
+tool#c3:
+tool#c4: ok
+tool#c5: Updated 1 path from the index
+"#,
+            expect![[r#"
+                a.rs Modified +1 -1 lines m1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_where_they_are_known() {
+        check(
+            r#"
+user: go
+assistant: !replace_in_file#c1 {"path":"a.rs","diff":"------- SEARCH\na\n=======\nb\nc\n+++++++ REPLACE\n<<<<<<< SEARCH\nd\n=======\n>>>>>>> REPLACE\n"} !Edit#c2 {"file_path":"b.rs","old_string":"a","new_string":"b","replace_all":true} !Write#c3 {"file_path":"c.rs","content":"a\nb\nc"} !apply_diff#c4 {"path":"d.rs","diff":"<<<<<<< SEARCH\n:start_line:3\n-------\na\n=======\nb\n>>>>>>> REPLACE"}
+tool#c1: ok
+tool#c2: ok
+tool#c3: ok
+tool#c4: ok
+assistant: !Write#c5 {"file_path":"c.rs","content":"a\nd"} !MultiEdit#c6 {"file_path":"e.rs","edits":[{"old_string":"a","new_string":"b","replace_all":true},{"old_string":"c","new_string":"d"}]} !Edit#c7 {"file_path":"f.rs","old_string":"a","new_string":"b","replace_all":false}
+tool#c5: ok
+tool#c6: ok
+tool#c7: ok
+"#,
+            expect![[r#"
+                a.rs Modified +2 -2 lines m1
+                b.rs Modified  m1
+                c.rs Created edited 2 times, +2 -0 lines m6
+                d.rs Modified +1 -1 lines m1
+                e.rs Modified  m6
+                f.rs Modified +1 -1 lines m6
             "#]],
         );
     }

@@ -215,7 +215,10 @@ impl<'a> CallView<'a> {
     /// Returns the text of the patch a call carries, as an argument, as free text, or inside a command.
     pub fn patch(&self) -> Option<&str> {
         const KEYS: [&str; 5] = ["patch", "patchText", "input", "diff", "command"];
-        let is_patch = |text: &str| text.contains("*** Begin Patch") || text.contains("\n+++ ");
+        let is_patch = |text: &str| {
+            let has_head = text.contains("*** Begin Patch") || text.contains("\n+++ ");
+            has_head && search_blocks(text).is_empty()
+        };
         let Some(json) = &self.json else { return Some(self.text()).filter(|text| is_patch(text)) };
         json.leaves
             .iter()
@@ -233,6 +236,11 @@ impl<'a> CallView<'a> {
         let mut found = Vec::new();
         // Old and new stand in one object, in whatever order its keys were written.
         for object in json.leaves.chunk_by(|one, other| one.container == other.container) {
+            let blocks: Vec<_> = object.iter().flat_map(|leaf| search_blocks(leaf.value.as_str())).collect();
+            if !blocks.is_empty() && self.family != ToolFamily::Write {
+                found.extend(blocks.into_iter().map(|(old, new)| (old.into(), new.into())));
+                continue;
+            }
             let under = |is_one: fn(&str) -> bool| {
                 let texts = object.iter().filter(move |leaf| is_one(json.name(leaf)));
                 texts.map(|leaf| Cow::Borrowed(leaf.value.as_str()))
@@ -247,6 +255,18 @@ impl<'a> CallView<'a> {
             found.extend(new.map(|text| (Cow::Borrowed(""), text)));
         }
         found
+    }
+
+    /// Returns whether an edit replaces every place that reads so, or several.
+    pub(crate) fn replaces_everywhere(&self) -> bool {
+        const KEYS: [&str; 3] = ["replace_all", "replaceAll", "allow_multiple"];
+        let leaves =
+            self.json.iter().flat_map(|json| json.leaves.iter().map(move |leaf| (json.name(leaf), leaf)));
+        leaves.into_iter().any(|(key, leaf)| {
+            let value = leaf.value.as_str();
+            KEYS.contains(&key) && value.eq_ignore_ascii_case("true")
+                || key == "expected_replacements" && value.parse::<u64>().is_ok_and(|count| count > 1)
+        })
     }
 
     /// Returns the command line. A command given as a list (`["bash", "-lc", "ls"]`) is its script, or its words joined.
@@ -336,6 +356,52 @@ impl<'a> CallView<'a> {
     }
 }
 
+/// Returns what blocks of Cline's kind search for, each with what they put in its place:
+///
+/// ```text
+/// ------- SEARCH
+/// old
+/// =======
+/// new
+/// +++++++ REPLACE
+/// ```
+fn search_blocks(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    if !text.contains(" SEARCH") {
+        return found;
+    }
+    let is_mark = |line: &str, marks: &[char], word: &str| {
+        let rest = line.trim_start_matches(marks);
+        line.len() - rest.len() >= LEAST_MARKS && rest.trim_end_matches('>').trim_end() == word
+    };
+    // Where the old text begins, then where it ends and the new one begins.
+    let (mut old, mut new) = (None, None);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let (start, bare) = (at, line.trim_end());
+        at += line.len();
+        match (old, new) {
+            (None, _) if is_mark(bare, &['-', '<'], " SEARCH") => old = Some(at),
+            (Some(begin), None) if is_mark(bare, &['='], "") => new = Some((begin, start, at)),
+            // Roo's name the line that they begin at.
+            (Some(begin), None)
+                if text[begin..at].starts_with(":start_line:") && is_mark(bare, &['-'], "") =>
+            {
+                old = Some(at);
+            }
+            (_, Some((begin, end, from))) if is_mark(bare, &['+', '>'], " REPLACE") => {
+                found.push((&text[begin..end], &text[from..start]));
+                (old, new) = (None, None);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Characters of the line that marks where a block begins, turns or ends.
+const LEAST_MARKS: usize = 5;
+
 /// More paths than this in one call are not listed.
 const MAX_PATHS: usize = 200;
 
@@ -401,6 +467,13 @@ mod tests {
                 &[("b", "c"), ("d", "e")],
             ),
             ("Grep", r#"{"search":"b","replace":"c"}"#, &[]),
+            (
+                "replace_in_file",
+                r#"{"path":"a","diff":"<<<<<<< SEARCH>\nb\n=======\nc\n>>>>>>> REPLACE>\n------- SEARCH\n\n+++ d\n=======\n+++++++ REPLACE"}"#,
+                &[("b\n", "c\n"), ("\n+++ d\n", "")],
+            ),
+            // One that is not closed replaces nothing.
+            ("replace_in_file", r#"{"path":"a","diff":"------- SEARCH\nb\n=======\nc"}"#, &[]),
         ] {
             let call = call(name, arguments);
             let view = CallView::new(&call);

@@ -15,6 +15,9 @@ pub struct FileEdit {
     /// Whether the file was written whole: what it held before is not known, and all of its lines count as added.
     #[serde(default)]
     pub whole: bool,
+    /// Whether it replaced every place that reads so: how many there were is not known, and the lines of one are counted.
+    #[serde(default)]
+    pub everywhere: bool,
     /// Lines added, as version control counts them: blank ones and those that were only indented count.
     pub added: u32,
     /// Lines taken away, counted in the same way.
@@ -32,6 +35,16 @@ impl FileEdit {
     /// Returns an edit without contents.
     pub(super) fn new(message: u64) -> FileEdit {
         FileEdit { message, ..FileEdit::default() }
+    }
+
+    /// Returns whether it may change this `line`, or the one that this is a piece of: of a long edit, and of a long line, only the
+    /// beginning is known.
+    pub fn may_change(&self, sign: char, line: &str) -> bool {
+        let has = |known: &String| {
+            let known = known.strip_prefix(sign);
+            known.is_some_and(|known| known.contains(line) || known.chars().nth(LINE_CHARS - 1).is_some())
+        };
+        self.lines.len() == FileEdit::MOST_LINES || self.lines.iter().any(has)
     }
 
     /// Adds what replacing `old` by `new` in the file at `path` changes; lines that both have are left out.
@@ -140,7 +153,8 @@ pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)
         return Vec::new();
     }
     let Some(path) = view.path() else { return Vec::new() };
-    let mut edit = FileEdit { whole: view.family() == ToolFamily::Write, ..FileEdit::new(message) };
+    let (whole, everywhere) = (view.family() == ToolFamily::Write, view.replaces_everywhere());
+    let mut edit = FileEdit { whole, everywhere, ..FileEdit::new(message) };
     view.replacements().iter().for_each(|(old, new)| edit.replace(path, old, new));
     vec![(path.to_owned(), edit)]
 }

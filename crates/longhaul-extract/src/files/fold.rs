@@ -12,18 +12,20 @@ use super::{
 };
 
 /// Returns what became of the files that were touched, by path, each with its edits.
-pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileHistory> {
+///
+/// With each edit stands how many touches came before it: in one message a file may be edited, put back and edited again.
+pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEdit)>) -> Vec<FileHistory> {
     let names = Names::new(
         touches
             .iter()
             .flat_map(|(_, touch)| touch.paths())
-            .chain(edits.iter().map(|(path, _)| path.as_str())),
+            .chain(edits.iter().map(|(_, path, _)| path.as_str())),
     );
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
     // Most touches only read, and of those only the last before something else happens counts.
     let mut read: HashMap<&str, u64> = HashMap::new();
     let mut moved: Vec<Moved> = Vec::new();
-    for (message, touch) in &touches {
+    for (nth, (message, touch)) in touches.iter().enumerate() {
         let message = *message;
         if let Touch::Read(path) = touch {
             let last = read.entry(names.of(path)).or_default();
@@ -34,13 +36,13 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
         match touch {
             Touch::RevertAll => {
                 for file in files.values_mut() {
-                    file.put_back(message);
+                    file.put_back(message, nth);
                 }
                 continue;
             }
             Touch::Commit => {
                 for file in files.values_mut() {
-                    file.committed = Some(Committed { state: file.state, edits: file.edits, message });
+                    file.committed = Some(file.as_committed(nth));
                 }
                 continue;
             }
@@ -63,7 +65,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
         let file = files.entry(path.clone()).or_insert_with(|| FileHistory::new(&path));
         match touch {
             Touch::Revert(_) => {
-                file.put_back(message);
+                file.put_back(message, nth);
                 continue;
             }
             _ => file.last_message = message,
@@ -91,17 +93,17 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
                 let target = files.entry(to.clone()).or_insert_with(|| FileHistory::new(&to));
                 let made_here = before.state == FileState::Created;
                 target.state = if made_here { FileState::Created } else { FileState::Modified };
-                target.trail = before.trail;
+                target.gone.extend(before.gone);
                 target.has_unseen_edits |= before.has_unseen_edits;
                 (target.edits, target.other_name, target.last_message) = (before.edits, Some(path), message);
             }
         }
     }
     take_reads(&mut files, &mut read);
-    let renamed: Vec<String> = edits.iter().map(|(path, _)| names.of(path).to_owned()).collect();
+    let renamed: Vec<String> = edits.iter().map(|(_, path, _)| names.of(path).to_owned()).collect();
     drop(read);
     drop(names);
-    for (mut path, (_, edit)) in renamed.into_iter().zip(edits) {
+    for (mut path, (nth, _, edit)) in renamed.into_iter().zip(edits) {
         // What was edited under its old name is told under the new one.
         for folder in &moved {
             if folder.from == path && edit.message <= folder.message {
@@ -116,8 +118,11 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
                 _ => break,
             }
         }
-        if let Some(file) = files.get_mut(&path).filter(|file| !file.is_gone(edit.message)) {
-            file.trail.push(edit);
+        if let Some(file) = files.get_mut(&path) {
+            match file.is_put_back(nth) {
+                true => file.undone.push(edit.message),
+                false => file.trail.push(edit),
+            }
         }
     }
     // What was made and thrown away again left nothing.
@@ -217,6 +222,7 @@ impl FileHistory {
             was_made_here: false,
             has_unseen_edits: false,
             gone: Vec::new(),
+            undone: Vec::new(),
         }
     }
 
@@ -229,8 +235,13 @@ impl FileHistory {
         self.was_made_here |= self.state == FileState::Created;
     }
 
-    /// Puts the file back to what version control has of it.
-    fn put_back(&mut self, message: u64) {
+    /// Returns the file as the commit that is touch `nth` has it.
+    fn as_committed(&self, nth: usize) -> Committed {
+        Committed { state: self.state, edits: self.edits, has_unseen_edits: self.has_unseen_edits, nth }
+    }
+
+    /// Puts the file back to what version control has of it, which is touch `nth`.
+    fn put_back(&mut self, message: u64, nth: usize) {
         let (state, edits) = match (self.committed, self.state) {
             (Some(has), now) if (has.state, has.edits) == (now, self.edits) => return,
             // Version control has it as it was changed here.
@@ -242,7 +253,14 @@ impl FileHistory {
             _ => return,
         };
         (self.state, self.edits, self.last_message) = (state, edits, message);
-        self.gone.push((self.committed.map(|has| has.message), message));
-        self.has_unseen_edits &= self.committed.is_some();
+        self.gone.push((self.committed.map(|has| has.nth), nth));
+        self.has_unseen_edits = self.committed.is_some_and(|has| has.has_unseen_edits);
+    }
+
+    /// Returns whether the edit that came behind `nth` touches was put back.
+    fn is_put_back(&self, nth: usize) -> bool {
+        let is_between =
+            |(commit, back): &(Option<usize>, usize)| nth < *back && commit.is_none_or(|commit| commit < nth);
+        self.gone.iter().any(is_between)
     }
 }

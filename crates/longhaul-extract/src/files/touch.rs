@@ -73,6 +73,10 @@ pub(super) fn call_touches(view: &CallView<'_>, result: &ToolResult) -> Vec<Touc
             _ if view.key_text("old_string") == Some("") => paths().map(Touch::Write).collect(),
             _ => paths().map(Touch::Edit).collect(),
         },
+        // What is searched and replaced names no file itself.
+        ToolFamily::Patch if view.patch().is_none() && !view.replacements().is_empty() => {
+            paths().map(Touch::Edit).collect()
+        }
         ToolFamily::Patch => patch_touches(view),
         ToolFamily::Shell if view.patch().is_some_and(|patch| patch.contains("*** Begin Patch")) => {
             patch_touches(view)

@@ -18,6 +18,8 @@ use super::{
 pub(crate) struct Acts {
     /// What became of the files.
     pub(crate) files: Vec<FileHistory>,
+    /// The same of those that calls behind it touched.
+    pub(crate) files_after: Vec<FileHistory>,
     /// The commands that were run.
     pub(crate) runs: Vec<Run>,
     /// What was committed, pushed and published.
@@ -133,7 +135,11 @@ impl Acts {
 
     fn of(walk: Walk, part: &Part<'_>) -> Acts {
         let Walk { calls, visits, files, runs, landings, todos, tools, mut refused, deeds, reworked } = walk;
-        each_act(part.tail, |act| refused.mend(act));
+        let mut after = Touches::default();
+        each_act(part.tail, |act| {
+            refused.mend(act);
+            after.take(act);
+        });
         let landings = landings.done();
         // An edit that was refused before the last commit was made otherwise, or given up.
         let committed =
@@ -141,6 +147,7 @@ impl Acts {
         let is_open = |refusal: &Refusal| !refusal.is_edit || committed.is_none_or(|at| refusal.message > at);
         Acts {
             files: files.histories(),
+            files_after: after.histories(),
             runs: runs.done(),
             landings,
             plan: todos.items(part.telling),

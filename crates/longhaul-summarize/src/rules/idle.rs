@@ -7,7 +7,7 @@ use std::{
 };
 
 use longhaul_extract::{
-    Domain, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
+    Domain, FileEdit, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
 };
 use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 
@@ -73,9 +73,9 @@ pub(crate) struct Idle<'a> {
     put_back: Vec<&'a FileHistory>,
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
-    /// The messages that are at hand, and those of them with an edit that took place.
-    at_hand: &'a [Entry],
-    edited: HashSet<u32>,
+    /// The messages that are at hand, and the edits that took place in them, by their messages.
+    at_hand: [&'a [Entry]; 2],
+    edits: HashMap<u32, Vec<&'a FileEdit>>,
     /// The messages whose commands are told by how they went, and those whose output says no more, or nothing that still holds.
     told: Told,
     spent: &'a Spent,
@@ -98,7 +98,10 @@ impl<'a> Idle<'a> {
         few: FewOf<'a>,
     ) -> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
-        let trail = acts.files.iter().flat_map(|file| &file.trail);
+        let mut edits: HashMap<u32, Vec<&FileEdit>> = HashMap::new();
+        for edit in acts.files.iter().chain(&acts.files_after).flat_map(|file| &file.trail) {
+            edits.entry(ordinal(edit.message)).or_default().push(edit);
+        }
         let pool = request.index.statements();
         Idle {
             pool,
@@ -107,8 +110,8 @@ impl<'a> Idle<'a> {
             anew: &acts.anew,
             put_back: acts.files.iter().filter(|file| file.was_put_back()).collect(),
             looking: looks.map(|run| ordinal(run.message)).collect(),
-            at_hand: request.entries,
-            edited: trail.map(|edit| ordinal(edit.message)).collect(),
+            at_hand: [request.entries, request.tail_beside_entries()],
+            edits,
             told: told_otherwise(request, acts),
             spent,
             passing: passing.of_unchanged(pool, acts),
@@ -150,7 +153,7 @@ impl<'a> Idle<'a> {
             StatementKind::Added | StatementKind::Removed => {
                 let message = &statement.message;
                 is_scrap && statement.text.len() < SHORT_CODE
-                    || self.is_at_hand(*message) && !self.edited.contains(message)
+                    || self.is_at_hand(*message) && !self.took_place(statement)
                     || self.undone.by(u64::from(*message)).is_some()
                     || self.anew.stood(*message, statement.key())
                     || self.is_gone(at)
@@ -220,7 +223,17 @@ impl<'a> Idle<'a> {
     }
 
     fn is_at_hand(&self, message: u32) -> bool {
-        self.at_hand.binary_search_by_key(&u64::from(message), |entry| entry.id.ordinal).is_ok()
+        let holds = |entries: &&[Entry]| {
+            entries.binary_search_by_key(&u64::from(message), |entry| entry.id.ordinal).is_ok()
+        };
+        self.at_hand.iter().any(holds)
+    }
+
+    /// Returns whether an edit that took place in its message may have changed this line.
+    fn took_place(&self, line: &Statement) -> bool {
+        let sign = if line.kind == StatementKind::Added { '+' } else { '-' };
+        let edits = self.edits.get(&line.message);
+        edits.is_some_and(|edits| edits.iter().any(|edit| edit.may_change(sign, &line.text)))
     }
 
     /// Returns whether this is a question of the model's that is settled, or an item of one.

@@ -697,6 +697,60 @@ fn what_was_put_back_twice_and_what_is_called_nearly_so() {
 }
 
 #[test]
+fn an_edit_that_was_never_answered_is_not_told_as_made() {
+    let said = r#"
+user: Mend both.
+assistant: !Edit#e1 {"file_path":"a.rs","old_string":"old();","new_string":"let made_in_a = 1;"} !Edit#e2 {"file_path":"b.rs","old_string":"older();","new_string":"let never_in_b = 2;"} !Edit#e3 {"file_path":"a.rs","old_string":"let made_in_a = 0;","new_string":"let refused_in_a = 3;"}
+tool#e1: ok
+tool#e3!: String to replace not found in file.
+user: Wait.
+assistant: I wait.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("+ let made_in_a = 1;"), "{text}");
+    for never in ["never_in_b", "older();", "+ let refused_in_a"] {
+        assert!(!text.contains(never), "{never} in\n{text}");
+    }
+    // The same where it stays, cut, behind what is summarized.
+    let said = transcript(said);
+    let (entries, tail) = said.entries().split_at(1);
+    let cut = Entry { message: Message::assistant("[…]").into(), ..tail[0].clone() };
+    let mut index = longhaul_extract::FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = longhaul_transcript::SessionId::new("s").unwrap();
+    let request = crate::SummaryRequest {
+        kept: &[cut],
+        tail,
+        ..crate::SummaryRequest::new(
+            &session,
+            entries,
+            &index,
+            &super::Quarter,
+            longhaul_transcript::Tokens(900),
+        )
+    };
+    let text = super::summarize(&request, &super::RulesOptions::default()).text;
+    assert!(text.contains("+ let made_in_a = 1;") && !text.contains("never_in_b"), "{text}");
+}
+
+#[test]
+fn what_one_message_edits_and_puts_back_is_not_told_as_changed() {
+    let said = r#"
+user: Mend the lock.
+assistant: !Edit#e1 {"file_path":"/w/src/lock.rs","old_string":"old();","new_string":"let wrong_way = 1;"} !Edit#e2 {"file_path":"/w/src/edge.rs","old_string":"old();","new_string":"let gone_way = 2;"} !Bash#b1 {"command":"git checkout src/lock.rs src/edge.rs"} !Edit#e3 {"file_path":"/w/src/edge.rs","old_string":"old();","new_string":"let right_way = 3;"}
+tool#e1: ok
+tool#e2: ok
+tool#b1: Updated 2 paths from the index
+tool#e3: ok
+user: Now the tests.
+assistant: They are next.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("lock.rs: reverted\n") && text.contains("let right_way = 3;"), "{text}");
+    assert!(!text.contains("wrong_way") && !text.contains("gone_way"), "{text}");
+}
+
+#[test]
 fn what_instructions_demand_is_the_systems_and_not_the_users() {
     let said = transcript(
         "user: You are an agent. Never delete files without asking.\nuser: Port it. Never touch Cargo.lock.\nassistant: It is ported.\nuser: Then go on with the next part.\nassistant: That is done as well.",
