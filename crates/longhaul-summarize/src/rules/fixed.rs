@@ -278,11 +278,14 @@ impl<'a> Fixed<'a> {
 }
 
 /// Returns whether a sentence asks, with its mark or without: `do we group them already`, `wait, why are these apart`. "Could you" asks
-/// for something to be done, and behind "should it fail," stands what is to be done then.
+/// for something to be done. Without a mark what stands behind a comma may be what is to be done ("should it fail, …"); what begins
+/// with "or" goes on asking.
 fn asks(sentence: &str) -> bool {
     let opening = |part: &str| part.split_whitespace().all(|word| OPENING.contains(&&*word.to_lowercase()));
-    let mut parts = sentence.split(',').skip_while(|part| opening(part));
-    if parts.nth(1).is_some() {
+    let mut parts = sentence.split(',').skip_while(|part| opening(part)).skip(1);
+    let goes_on =
+        |part: &str| part.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("or"));
+    if !sentence.trim_end().ends_with(['?', '？']) && !parts.all(goes_on) {
         return false;
     }
     let lower = sentence.to_lowercase().replace('’', "'");
@@ -357,6 +360,9 @@ mod tests {
             "Also should we group runs by experiment similar to vercel.",
             "wait why are traces in their own folder",
             "did you keep the tests",
+            "Should we use tabs, or spaces?",
+            "should we use tabs, or spaces",
+            "Do we commit the tests, the docs and the changelog together?",
         ] {
             assert!(asks(text), "{text}");
         }
@@ -369,6 +375,9 @@ mod tests {
             "Only use tabs.",
             "Should they fail, never retry more than twice.",
             "So do they have to be sorted, always sort by date.",
+            "When the cache is cold, retry.",
+            "Should it fail, or time out, retry.",
+            "Could you, where it is cold, retry?",
         ] {
             assert!(!asks(text), "{text}");
         }
