@@ -237,6 +237,23 @@ impl FactIndex {
         }
     }
 
+    /// Reads a summary that stands for messages up to `ordinal` of which some are gone, before the messages that are there: its names, and
+    /// what it quotes of messages for which `is_gone` holds. It is nobody's word of its own.
+    pub fn push_summary(&mut self, summary: &str, ordinal: u64, is_gone: impl Fn(u64) -> bool) {
+        let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX);
+        self.bytes += summary.len() as u64;
+        let at = self.tokens_read();
+        let seen = std::mem::take(&mut self.room);
+        let mut reader = Reader { at, ordinal, is_task: false, index: self, seen };
+        reader.text(summary, Place::Prose, ToolUse::default());
+        let seen = std::mem::take(&mut reader.seen);
+        self.crowd(seen);
+        self.statements.push_told(summary, |message| is_gone(u64::from(message)));
+        if self.facts.len() > self.most_facts {
+            self.forget();
+        }
+    }
+
     /// Returns all facts, in order of first appearance.
     pub fn facts(&self) -> &[Fact] {
         &self.facts

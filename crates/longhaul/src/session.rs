@@ -563,16 +563,18 @@ impl SessionState {
         index
     }
 
-    /// Reads the facts of all originals at hand.
+    /// Reads the facts of all originals at hand; before them what the summaries quote of those that are gone, of which nothing else is
+    /// left.
     fn read_again(&self) -> Arc<FactIndex> {
         let mut index = self.bounded(FactIndex::new());
-        self.originals
-            .originals(Span { start: 0, end: u64::MAX })
-            .for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
-        if self.lives_on_summaries() {
-            // They are all that is left.
-            self.summaries_as_entries(u64::MAX).iter().for_each(|entry| index.push(entry));
+        let all = || self.originals.originals(Span { start: 0, end: u64::MAX });
+        let is_gone = |ordinal| self.originals.get(ordinal).is_none_or(|one| stored::is_gone(&one.message));
+        if self.lives_on_summaries() || all().any(|original| stored::is_gone(&original.entry.message)) {
+            for record in self.summaries() {
+                index.push_summary(&record.text, record.covers.end.saturating_sub(1), is_gone);
+            }
         }
+        all().for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
         Arc::new(index)
     }
 

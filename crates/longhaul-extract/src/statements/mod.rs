@@ -21,6 +21,7 @@ mod score;
 mod signs;
 mod split;
 mod stored;
+mod told;
 mod words;
 
 pub use features::{FEATURES, N_FEATURES};
@@ -189,9 +190,14 @@ impl Statements {
             return;
         }
         self.end = self.end.max(ordinal.saturating_add(1));
-        self.ranked = OnceLock::new();
         let first = self.all.len();
         read::Reader::new(self, ordinal).message(message, calls, speakers);
+        self.weigh(first);
+    }
+
+    /// Weighs the statements from the place `first` on, which are new.
+    fn weigh(&mut self, first: usize) {
+        self.ranked = OnceLock::new();
         let weights = std::mem::take(&mut self.weights);
         for statement in &mut self.all[first..] {
             statement.prior = weights.prior(statement);

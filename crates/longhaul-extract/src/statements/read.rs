@@ -97,6 +97,19 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// Takes in a line of a summary, as it stands there; of a call that `label` names, where it does.
+    pub(super) fn told(&mut self, line: &str, kind: StatementKind, label: Option<&str>) {
+        self.source = label.map(|label| {
+            let known = self.pool.sources.last().is_some_and(|source| &*source.label == label);
+            if !known {
+                let family = ToolFamily::Other;
+                self.pool.sources.push(StatementSource { label: label.into(), path: None, family });
+            }
+            self.pool.sources.len() as u32 - 1
+        });
+        self.add(line, Draft { kind, signs: Signs::default() });
+    }
+
     fn segment(&mut self, piece: &Segment<'_>, calls: bool) {
         let family = self.source.map(|at| self.pool.sources[at as usize].family);
         let kind = match (piece.speaker, piece.matter) {
@@ -291,7 +304,7 @@ impl<'p> Reader<'p> {
         });
     }
 
-    fn finish(self) {
+    pub(super) fn finish(self) {
         let Statements { all, words, room, .. } = self.pool;
         *room = self.words;
         let count = (all.len() - self.first) as u16;

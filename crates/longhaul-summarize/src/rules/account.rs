@@ -6,7 +6,8 @@ use longhaul_extract::{
     CallView, Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
 };
 use longhaul_transcript::{
-    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, ToolUse,
+    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, SummaryMode,
+    ToolUse,
 };
 
 use super::{
@@ -28,6 +29,7 @@ pub(super) fn account(
 ) -> Summary {
     let (entries, speakers) = (request.entries, request.index.speakers());
     let carried = request.previous.map(|record| &record.summary);
+    let by_rule = request.previous.is_some_and(|record| record.mode == SummaryMode::Rules);
     let is_talk = request.index.domain() == Domain::Talk;
     let mut summary = Summary {
         narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
@@ -52,7 +54,7 @@ pub(super) fn account(
         .map(|error| error.error.clone())
         .collect();
     if let Some(carried) = carried {
-        carry(&mut summary, carried, entries);
+        carry(&mut summary, carried, by_rule, entries);
     }
     summary
 }
@@ -73,8 +75,8 @@ fn demanded(entries: &[Entry], speakers: &Speakers, is_talk: bool) -> Vec<Constr
     latest(all, MOST_CONSTRAINTS)
 }
 
-/// Adds what the previous summary says of messages whose originals are not among `entries`.
-fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
+/// Adds what the previous summary says of messages whose originals are not among `entries`; decisions where rules told them, which quote.
+fn carry(summary: &mut Summary, carried: &Summary, by_rule: bool, entries: &[Entry]) {
     let ordinal = |entry: &Entry| entry.id.ordinal;
     let (first, last) = (entries.first().map_or(0, ordinal), entries.last().map_or(0, ordinal));
     let is_whole = first == 0 && last < entries.len() as u64;
@@ -86,6 +88,12 @@ fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
     summary.constraints.extend(carried.constraints.iter().filter(is_older).cloned());
     summary.constraints.sort_by_key(|constraint| constraint.message);
     summary.constraints = latest(std::mem::take(&mut summary.constraints), MOST_CONSTRAINTS);
+    if by_rule {
+        let is_new = |one: &&String| !summary.decisions.contains(one);
+        let older: Vec<String> = carried.decisions.iter().filter(is_new).cloned().collect();
+        summary.decisions.splice(0..0, older);
+        summary.decisions = latest(std::mem::take(&mut summary.decisions), MOST_DECISIONS);
+    }
     if !carried.goal.is_empty() {
         summary.goal.clone_from(&carried.goal);
     }

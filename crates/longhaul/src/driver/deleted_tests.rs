@@ -248,3 +248,38 @@ async fn destroyed_words_do_not_come_back_from_a_session_that_knows_them() {
         assert_eq!(shown(&begin(&store, &config).await), shown(&session), "{way:?} {is_summarized}");
     }
 }
+
+#[tokio::test]
+async fn what_a_summary_quotes_of_what_was_deleted_is_nobodys_word_of_its_own() {
+    let rules = Config { mode: SummaryMode::Rules, ..Config::default() };
+    for config in [rules, Config { mode: SummaryMode::Rules, ..Preset::Session.config() }] {
+        let config = Config { delete_originals: true, ..config };
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        session.push(Message::user("Port the ledger to Zig. Never touch Cargo.lock."));
+        for (begins, ends) in [(0, 40), (40, 60), (60, 80)] {
+            for nth in begins..ends {
+                turn(&mut session, nth);
+                session.prepare().await.unwrap();
+            }
+            session.compact(None).await.unwrap();
+            session.save().await.unwrap();
+            let texts: Vec<_> =
+                session.state().view().summaries().map(|record| record.text.clone()).collect();
+            let text = texts.concat();
+            let is_handle =
+                |word: &str| word.strip_prefix('m').is_some_and(|rest| rest.parse::<u64>().is_ok());
+            for line in text.lines().filter(|line| line.split(' ').next().is_some_and(is_handle)) {
+                let quoted = line.split(' ').skip(1).take_while(|word| !word.starts_with('('));
+                assert!(!quoted.clone().any(is_handle), "{line}\nin {text}");
+            }
+            let words = text.split("## The assistant's last words").skip(1);
+            assert!(words.into_iter().all(|words| !words.contains("## ")), "{text}");
+            let reports =
+                text.split("## Reports and earlier summaries (quoted)\n").nth(1).unwrap_or_default();
+            assert!(begins == 0 || reports.contains("What does src/part_"), "{text}");
+            // What it holds in memory is lost.
+            session = begin(&store, &config).await;
+        }
+    }
+}

@@ -648,11 +648,11 @@ impl Journal {
         chain.retain(|record| record.covers.end <= messages);
         let is_deleted = chain.iter().any(|record| is_all_there_is_of(record, &gone));
         state.adopt(chain);
-        if gone.contains(&true) {
-            state.read_summaries();
-        }
         if is_deleted {
             state.note_deletion();
+        }
+        if gone.contains(&true) {
+            state.read_summaries();
         }
         Ok(state)
     }

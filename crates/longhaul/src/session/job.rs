@@ -190,8 +190,7 @@ impl SessionState {
         let mut said = scope.quoted;
         said.extend(self.entries_from(start));
         said.retain(|entry| !stored::is_gone(&entry.message));
-        let through = said.last().or(scope.summaries.last());
-        let through = through.map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
+        let through = said.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         let open = self.exchange.open_from().unwrap_or(u64::MAX);
         let fixed = |entry: &&Entry| {
             let ordinal = entry.id.ordinal;
@@ -202,10 +201,7 @@ impl SessionState {
         let mut read =
             Read { costs: said.iter().map(|entry| self.known_cost(entry)).collect(), entries: said };
         let changed = self.steps.before(&mut read, start, &mut settings, &*self.counter, &stays)?;
-        let mut entries = scope.summaries;
-        let count = |entry: &Entry| self.counter.count_message(&entry.message);
-        let mut costs: Vec<Tokens> = entries.iter().map(count).collect();
-        let mut n_quoted = entries.len();
+        let (mut entries, mut costs, mut n_quoted) = (Vec::new(), Vec::new(), 0);
         for (entry, cost) in read.entries.into_iter().zip(read.costs) {
             let is_quoted = entry.id.ordinal < start;
             let Some(entry) = (if is_quoted { quotation(entry) } else { Some(entry) }) else { continue };

@@ -16,7 +16,7 @@ use longhaul_summarize::{
     written::{joined, read_until, untold},
 };
 use longhaul_transcript::{
-    Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
+    Covered, Entry, FileNote, Message, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
 
 use super::{LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running};
@@ -28,8 +28,6 @@ pub(super) struct Scope {
     pub(super) start: u64,
     /// Messages before it that are quoted once more (see [`quotation`]), oldest first.
     pub(super) quoted: Vec<Entry>,
-    /// The summaries of what lies before it, where these are all that is left of that.
-    pub(super) summaries: Vec<Entry>,
     /// What stands before it in the new view and is not the engine's to plan.
     pub(super) carried: Tokens,
     /// The summary covers what no summary before it did.
@@ -103,14 +101,11 @@ impl SessionState {
         }
         let previous = if is_apart { self.all_before() } else { previous };
         let request = self.request_tokens(start);
-        let (quoted, summaries) = match self.lives_on_summaries() {
-            true => (Vec::new(), self.summaries_as_entries(start)),
-            false => (self.to_quote(quoted), Vec::new()),
-        };
+        // What is gone cannot be quoted.
+        let quoted = if self.lives_on_summaries() { Vec::new() } else { self.to_quote(quoted) };
         Scope {
             start,
             quoted,
-            summaries,
             carried: self.front_tokens() + self.items.pinned_before(start) + request,
             is_rebuilt: action.is_rebuild() || is_apart,
             replaces_from: self.summaries().map(|record| record.covers.start).min(),
@@ -362,24 +357,9 @@ impl SessionState {
         ordinals.into_iter().filter_map(entry).collect()
     }
 
-    /// Returns the summaries in the view, each as what the assistant said last of what it covers: where originals are
-    /// deleted, they are all that is left.
-    pub(super) fn summaries_as_entries(&self, before: u64) -> Vec<Entry> {
-        let entry = |record: &Arc<SummaryRecord>| {
-            let last = record.covers.end.min(before).checked_sub(1)?;
-            let message = Arc::new(Message::assistant(record.text.clone()));
-            let hash = message.content_hash();
-            Some(Entry { id: MessageId { ordinal: last, hash }, lineage: hash, message })
-        };
-        self.summaries().filter_map(entry).collect()
-    }
-
-    /// Reads the facts of the summaries in the view, for a conversation some of whose originals are gone.
+    /// Reads the facts anew, those of the summaries in the view first, for a conversation some of whose originals are gone.
     pub(crate) fn read_summaries(&mut self) {
-        let summaries = self.summaries_as_entries(u64::MAX);
-        if let Some(index) = &mut self.index {
-            summaries.iter().for_each(|entry| Arc::make_mut(index).push(entry));
-        }
+        self.index = Some(self.read_again());
     }
 
     /// Returns the messages before `start` that facts stand in which nothing later mentions, by the value of these facts
@@ -417,7 +397,6 @@ impl Scope {
         Scope {
             start: 0,
             quoted: Vec::new(),
-            summaries: Vec::new(),
             carried: Tokens::ZERO,
             reads_new_only: false,
             previous: None,
