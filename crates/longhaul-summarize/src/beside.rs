@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{ContentHash, Entry, Message, MessageId, SummaryMode, Tokens};
+use longhaul_transcript::{
+    Constraint, ContentHash, Entry, Message, MessageId, SummaryMode, Tokens, one_line,
+};
 
 use crate::{Draft, SummaryRequest, compose, notes::EXACTLY, rules, shortened};
 
@@ -53,6 +55,58 @@ pub fn with_facts(
         draft.text = words;
     }
     draft.repairs.push("left out: the facts by rule, for which there is no room".to_owned());
+    draft
+}
+
+/// Returns `draft` with the user's `rules` behind its words, verbatim, as far as neither they nor what stays shows them: for the mode
+/// `llm`, in which nothing else stands beside a summarizer's words. Of many the newest are told. Words that leave them no room give
+/// way, and that is told at the end of [`Draft::repairs`].
+pub fn with_rules(draft: Draft, request: &SummaryRequest<'_>, rules: &[Constraint]) -> Draft {
+    let mut draft = with_rules_in_data(draft, rules);
+    let (counter, limit) = (request.counter, request.limit);
+    let said = draft.text.trim().to_owned();
+    let is_shown = |rule: &&Constraint| {
+        let has = |text: &str| text.contains(rule.text.trim());
+        has(&said) || request.kept.iter().any(|entry| entry.message.texts().any(has))
+    };
+    let holds = rules.iter().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule));
+    let mut lines = Vec::new();
+    let mut behind = String::new();
+    for rule in holds.rev() {
+        lines.insert(0, format!("- m{}: {}", rule.message, one_line(rule.text.trim())));
+        let longer = format!("{}#{}\n{}", heading(), rules::RULES, lines.join("\n"));
+        if counter.count_up_to(&longer, limit.scaled(RULES_SHARE)).is_some() {
+            behind = longer;
+        } else {
+            lines.remove(0);
+        }
+    }
+    if behind.is_empty() {
+        return draft;
+    }
+    let fits = |words: &str| counter.count_up_to(&format!("{words}{behind}"), limit).is_some();
+    let words = match fits(&said) {
+        true => said.clone(),
+        false => shortened(&said, fits).unwrap_or_else(|| beginning(&said, fits)),
+    };
+    if words != said {
+        let (left, all) = (counter.count_text(&words), counter.count_text(&said));
+        draft.repairs.push(format!(
+            "left out of the summarizer's words: all but {left} of {all} tokens, for the user's rules"
+        ));
+    }
+    draft.text = format!("{words}{behind}").trim_start().to_owned();
+    Draft { tokens: counter.count_text(&draft.text), ..draft }
+}
+
+/// Returns `draft` with the user's `rules` in its data alone: for a form that shows words, and the rules beside them.
+pub fn with_rules_in_data(mut draft: Draft, rules: &[Constraint]) -> Draft {
+    let data = &mut draft.summary;
+    if data.narrative.trim().is_empty() {
+        draft.text.trim().clone_into(&mut data.narrative);
+    }
+    data.constraints.retain(|own| rules.iter().all(|rule| rule.text != own.text));
+    data.constraints.splice(0..0, rules.iter().cloned());
     draft
 }
 
@@ -138,6 +192,9 @@ fn below(text: &str) -> String {
     };
     text.lines().map(lower).collect::<Vec<_>>().join("\n")
 }
+
+/// The user's rules get at most this share of the limit.
+const RULES_SHARE: f64 = 0.35;
 
 /// How often the facts are asked for again in less room.
 const TRIES: usize = 4;

@@ -81,7 +81,7 @@ mod update;
 pub mod written;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
-pub use beside::{WORDS_SHARE, with_facts, with_facts_in_data};
+pub use beside::{WORDS_SHARE, with_facts, with_facts_in_data, with_rules, with_rules_in_data};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};

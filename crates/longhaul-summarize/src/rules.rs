@@ -53,6 +53,7 @@ mod undone;
 mod values;
 
 pub use account::{MOST_COMMANDS, task};
+pub(crate) use fixed::RULES;
 
 use acts::{Acts, Front, Part};
 use choose::{Choice, Looks, Places};

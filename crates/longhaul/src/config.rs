@@ -63,7 +63,7 @@ pub struct Config {
     ///
     /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer. In `hybrid` a `Summarizer` of your
     /// own that returns prose gets half of the room, and facts by rule fill the rest; under `rolling` and `two-tier` it gets all
-    /// of it.
+    /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.

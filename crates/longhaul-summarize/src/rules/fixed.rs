@@ -332,7 +332,8 @@ pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     request.kept.iter().find(same).is_some_and(says_the_same)
 }
 
-const RULES: &str = "## Rules and facts from the user";
+/// The heading over the person's rules.
+pub(crate) const RULES: &str = "## Rules and facts from the user";
 
 /// In less room than this, rules come before what was asked since.
 const TIGHT: Tokens = Tokens(1000);

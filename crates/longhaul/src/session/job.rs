@@ -10,7 +10,7 @@ use longhaul_redact::Redactor;
 use longhaul_summarize::{
     Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE,
     rules::{self, RulesOptions},
-    with_facts, with_facts_in_data,
+    with_facts, with_facts_in_data, with_rules, with_rules_in_data,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -356,8 +356,8 @@ impl Job {
         request
     }
 
-    /// Puts a summarizer's draft into its place; in the mode `hybrid` with facts by rule beside it, where the summarizer writes none and
-    /// no person edited it. What the draft leaves of its room goes to the messages that stay.
+    /// Puts a summarizer's draft into its place; in the mode `hybrid` with facts by rule beside it, in `llm` with the user's rules, where
+    /// the summarizer writes none and no person edited it. What the draft leaves of its room goes to the messages that stay.
     ///
     /// # Errors
     /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
@@ -366,21 +366,24 @@ impl Job {
         Ok(Finished { left_out, ..self.put(draft)? })
     }
 
-    /// Returns a draft that says something, with the facts by rule that belong in it, and what was left out for these.
+    /// Returns a draft that says something, with the facts or rules that belong in it, and what was left out for these.
     fn usable(&self, draft: Draft) -> Result<(Draft, Vec<String>), AssembleError> {
         // Where rules find nothing to say, there is nothing.
         let is_by_rule = draft.made_with == rules::MADE_WITH;
         if draft.text.trim().is_empty() && !is_by_rule {
             return Err(AssembleError::Empty);
         }
-        if !self.gets_facts() || is_by_rule || draft.is_edited() {
+        if self.writes_facts || self.mode == SummaryMode::Rules || is_by_rule || draft.is_edited() {
             return Ok((draft, Vec::new()));
         }
         let (reading, request) = (self.reading(), self.whole_request(true));
+        let rules = || reading.summarize(&request).summary.constraints;
         let n_repairs = draft.repairs.len();
-        let mut draft = match forms::shows_words_alone(self.preset) {
-            true => with_facts_in_data(draft, reading.summarize(&request)),
-            false => with_facts(draft, &request, |request| reading.summarize(request)),
+        let mut draft = match (self.mode, forms::shows_words_alone(self.preset)) {
+            (SummaryMode::Llm, true) => with_rules_in_data(draft, &rules()),
+            (SummaryMode::Llm, false) => with_rules(draft, &request, &rules()),
+            (_, true) => with_facts_in_data(draft, reading.summarize(&request)),
+            (_, false) => with_facts(draft, &request, |request| reading.summarize(request)),
         };
         let left_out = draft.repairs[n_repairs..].to_vec();
         draft.summary.checks.extend_from_slice(&left_out);

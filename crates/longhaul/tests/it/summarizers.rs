@@ -15,8 +15,8 @@ use longhaul::{
         Draft, Review, Reviewed, Reviewer, Shown, SummarizeError, Summarizer, SummaryRequest,
         rules::RulesSummarizer,
     },
-    tokens::{CharsPer4, ContextWindow},
-    transcript::{Message, SessionId, Sleep, SummaryMode, Tokens},
+    tokens::{CharsPer4, ContextWindow, TokenCounter as _},
+    transcript::{FixedClock, Message, SessionId, Sleep, SummaryMode, Tokens},
 };
 
 const RULE: &str = "Never restart the primary during business hours.";
@@ -402,9 +402,31 @@ async fn the_words_of_any_summarizer_stay_when_rules_take_over() {
 }
 
 #[tokio::test]
-async fn in_llm_the_words_of_a_summarizer_stand_alone() {
+async fn in_llm_the_users_rules_stand_beside_the_words_of_any_summarizer() {
+    for preset in [None].into_iter().chain(Preset::ALL.map(Some)) {
+        let config = preset.map_or_else(Config::default, |preset| preset.config());
+        let config = Config { mode: SummaryMode::Llm, ..config };
+        let (mut session, told) = session(config.clone(), Arc::new(Own(|| Ok(WORDS))));
+        for nth in 0..3 {
+            session.compact(None).await.unwrap();
+            let view = session.state().view();
+            let shown: String = view
+                .messages()
+                .flat_map(|message| message.texts().map(str::to_owned).collect::<Vec<_>>())
+                .collect();
+            assert!(shown.contains(WORDS) && shown.contains(RULE), "{preset:?} {nth}: {shown}");
+            assert!(!shown.contains("--retry-budget-ms"), "{preset:?} {nth}: no other fact: {shown}");
+            talk(&mut session);
+        }
+        assert!(reasons(&told).is_empty(), "{:?}", reasons(&told));
+        // Words that take all of the room give way.
+        let (text, limit) = wordy(SummaryMode::Llm, preset, Wordy::default()).await;
+        assert!(text.contains(WORDS) && text.contains(RULE), "{preset:?}: {text}");
+        assert!(CharsPer4.count_text(&text) <= limit.scaled(1.5), "{preset:?}");
+    }
     let config = Config { mode: SummaryMode::Llm, ..Config::default() };
     let (mut session, _) = session(config, Arc::new(Own(|| Ok(WORDS))));
     session.compact(None).await.unwrap();
-    assert_eq!(session.state().summary().unwrap().text, WORDS);
+    let rules = format!("{WORDS}\n\n## By rule\n### Rules and facts from the user\n- m0: {RULE}");
+    assert_eq!(session.state().summary().unwrap().text, rules);
 }
