@@ -206,8 +206,7 @@ impl<'a> Choice<'a> {
 
     /// Returns whether a text stands in the summary whatever is chosen; an item of a list may stand there without its mark.
     fn stands(&self, text: &str) -> bool {
-        let text = one_line(text);
-        self.fixed.contains(text.strip_prefix("- ").unwrap_or(&text))
+        self.fixed.contains(without_mark(&one_line(text)))
     }
 
     /// Returns what the statement at `at` costs and makes known.
@@ -296,6 +295,19 @@ impl<'a> Choice<'a> {
         ln(16 + news * 4) - ln(80)
     }
 }
+
+/// Returns an item of a list without its mark, its number and its check box; one that is too short to be known by its words as it is.
+fn without_mark(text: &str) -> &str {
+    let bare = text.strip_prefix("- ").unwrap_or(text);
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let unnumbered = digits.strip_prefix(". ").filter(|_| digits.len() < bare.len()).unwrap_or(bare);
+    let boxes = ["[ ] ", "[x] ", "[X] "];
+    let item = boxes.iter().find_map(|mark| unnumbered.strip_prefix(mark)).unwrap_or(unnumbered);
+    if item.len() >= LEAST_ITEM { item } else { bare }
+}
+
+/// Bytes from which on an item is known by its words.
+const LEAST_ITEM: usize = 16;
 
 /// Returns what it takes from the worth of a statement that it costs so many tokens.
 fn per_token(cost: u64) -> i32 {

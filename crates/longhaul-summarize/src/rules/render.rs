@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
-use longhaul_transcript::{FileNote, FileState};
+use longhaul_transcript::{FileNote, FileState, one_line};
 
 use super::{
     choose::Places, fixed::Section, later::Later, lists::is_lead, proposals::proposes, rejected::Rejected,
@@ -56,6 +56,9 @@ impl Page<'_> {
         }
         sections.values_mut().for_each(|picks| picks.sort_unstable());
         let mut text: String = self.fixed.iter().map(Section::text).collect();
+        if let Some(asked) = sections.get_mut(&Heading::Asked) {
+            asked.retain(|at| !self.completes(*at, &mut text));
+        }
         let of = |heading: Heading| sections.get(&heading).map_or(&[][..], Vec::as_slice);
         let mut add = |heading: &str, body: String| {
             if !body.is_empty() {
@@ -78,6 +81,33 @@ impl Page<'_> {
         add("## From tool results (quoted)", fenced(self.quoted(of(Heading::Shown))));
         self.last.iter().for_each(|section| text.push_str(&section.text()));
         text.trim_end().to_string()
+    }
+
+    /// Puts what a person said in the place of its beginning, where `text` has a line of that alone, so that it is not told twice in part.
+    /// Returns whether it did.
+    fn completes(&self, at: usize, text: &mut String) -> bool {
+        let statement = &self.pool.all()[at];
+        let handle = format!("m{} ", statement.message);
+        if statement.answers.is_some() || self.domain == Domain::Talk {
+            return false;
+        }
+        let whole = one_line(&statement.text);
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let from = start + handle.len();
+            start += line.len();
+            let begun = line.strip_prefix(&handle).and_then(|said| said.split_once(CUT));
+            let Some((begun, after)) = begun.filter(|(begun, _)| whole.starts_with(begun)) else { continue };
+            if after != "\n" && !after.starts_with(" (") {
+                continue;
+            }
+            // What is all of the message is not cut any more.
+            let is_all = statement.nth() == 0 && statement.closes();
+            let to = from + begun.len() + if is_all { CUT.len() } else { 0 };
+            text.replace_range(from..to, &whole);
+            return true;
+        }
+        false
     }
 
     /// Returns the picks without the headings of which no item is among them.
@@ -337,6 +367,9 @@ impl Page<'_> {
         part(one).is_some() && part(one) == part(other)
     }
 }
+
+/// What stands behind the beginning of a message.
+const CUT: &str = " […]";
 
 /// What stands for parts of a record that are left out.
 const LEFT_OUT: &str = "…";

@@ -751,6 +751,32 @@ assistant: They are next.
 }
 
 #[test]
+fn nothing_is_told_twice_in_part() {
+    let said = r#"
+user: Look at the relay.
+assistant: Looking. !Read#r1 {"file_path":"src/relay.rs"}
+tool#r1: fn relay() {}
+assistant: It waits for the lock of the table.
+user: You said that it waits for the lock of the table, and the edge waits as well for the same one of them. But the edge has no lock_of_its_own at all, so what would it wait for in the morning_hours?
+assistant: For the ledger.
+user: Write the plan.
+assistant: The plan:
+1. [ ] Give the edge_lock to the ledger
+2. [ ] Measure the wait_of_the_edge
+!TodoWrite#l1 {"todos":[{"content":"Give the edge_lock to the ledger","status":"completed"},{"content":"Measure the wait_of_the_edge","status":"pending"}]}
+tool#l1: ok
+assistant: The edge_lock is given.
+user: And now the edge.
+assistant: The edge is next.
+"#;
+    let text = draft(said, 900).text;
+    for once in ["You said that it waits", "morning_hours", "Give the edge_lock", "wait_of_the_edge"] {
+        assert_eq!(text.matches(once).count(), 1, "{once} in\n{text}");
+    }
+    assert!(text.contains("in the morning_hours? (answered in m5)"), "{text}");
+}
+
+#[test]
 fn what_instructions_demand_is_the_systems_and_not_the_users() {
     let said = transcript(
         "user: You are an agent. Never delete files without asking.\nuser: Port it. Never touch Cargo.lock.\nassistant: It is ported.\nuser: Then go on with the next part.\nassistant: That is done as well.",
