@@ -71,6 +71,15 @@ pub enum WireError {
         /// The format.
         format: Format,
     },
+    /// Messages are to be put into the body of a request in another format: what each holds outside of its list the other has no
+    /// place for.
+    #[error("the messages are spelled as {}; expected {}, as the body is", .found.name(), .expected.name())]
+    OtherFormat {
+        /// The format of the messages.
+        found: Format,
+        /// The format of the body.
+        expected: Format,
+    },
     /// A canonical history written by a newer longhaul.
     #[error("version {found} of the longhaul format; expected {expected} or older")]
     NewerVersion {

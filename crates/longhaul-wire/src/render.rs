@@ -28,6 +28,8 @@ use crate::{
 /// Messages as a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendition {
+    /// The format that they are spelled in.
+    pub format: Format,
     /// The messages as JSON: a list, or an object with the list and the standing instructions that stand outside of it.
     pub json: String,
     /// What could not be carried, one line each; empty where everything was.
@@ -63,10 +65,10 @@ pub fn render_grown<'a>(
     let messages: Vec<&Message> = messages.into_iter().collect();
     let (json, losses) = rendered(messages.iter().copied(), to, None)?;
     if losses.is_empty() {
-        return Ok(Rendition { json, losses: Vec::new() });
+        return Ok(Rendition { format: to, json, losses: Vec::new() });
     }
     let (_, before) = rendered(messages.into_iter().take(told), to, None)?;
-    Ok(Rendition { json, losses: losses.without(&before).into_lines() })
+    Ok(Rendition { format: to, json, losses: losses.without(&before).into_lines() })
 }
 
 /// Does what [`render`](fn@render) does, for the session of this id: the files of agents name theirs, and those of others are
@@ -80,7 +82,7 @@ pub fn render_session<'a>(
     session: Option<&SessionId>,
 ) -> Result<Rendition, WireError> {
     let (json, losses) = rendered(messages, to, session)?;
-    Ok(Rendition { json, losses: losses.into_lines() })
+    Ok(Rendition { format: to, json, losses: losses.into_lines() })
 }
 
 fn rendered<'a>(

@@ -30,12 +30,15 @@ impl Document {
     /// ```
     ///
     /// # Errors
-    /// When the document is no body of a request, or `sent` cannot be read in its format.
+    /// When the document is no body of a request, or `sent` is in another format.
     pub fn with_messages(&self, sent: &Rendition) -> Result<String, WireError> {
         let format = self.format();
         let no_request = || WireError::NoRequest { format };
         if format.request() != Some(format) {
             return Err(no_request());
+        }
+        if sent.format != format {
+            return Err(WireError::OtherFormat { found: sent.format, expected: format });
         }
         let body = whole::value(&self.bytes).ok().filter(|body| body.is_object() && !self.is_by_line());
         let Some(body) = body else { return Ok(sent.json.clone()) };

@@ -775,3 +775,26 @@ fn what_an_agents_file_spells_goes_out_without_ids_that_want_their_reasoning() {
     assert!(!said.contains("fc_1") && said.contains("call_1"), "{said}");
     assert_eq!(validate(said.as_bytes(), Format::Responses, &Profile::default()).unwrap(), []);
 }
+
+#[test]
+fn messages_in_another_format_are_not_put_into_a_body() {
+    let said = [Message::system("Be brief."), Message::user("go on")];
+    for format in FORMATS {
+        let list = format!("[{}]", spelled(format).join(","));
+        let (before, behind) = around(format)[0];
+        let came = read(Some(format), format!("{before}{list}{behind}").as_bytes()).unwrap();
+        for other in FORMATS {
+            let request = came.with_messages(&render(&said, other).unwrap());
+            match request {
+                Ok(request) => assert!(other == format && request.contains("Be brief."), "{request}"),
+                Err(error) => {
+                    assert!(other != format);
+                    assert_eq!(
+                        error.to_string(),
+                        format!("the messages are spelled as {other}; expected {format}, as the body is")
+                    );
+                }
+            }
+        }
+    }
+}
