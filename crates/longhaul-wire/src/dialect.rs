@@ -52,6 +52,10 @@ pub(crate) struct Dialect {
     pub(crate) has_file_names: bool,
     /// Whether readable reasoning can be said by whoever has it.
     pub(crate) says_reasoning: bool,
+    /// Whether an answer begins with its reasoning and does not end with it.
+    pub(crate) is_led_by_reasoning: bool,
+    /// Whether a call can have this id.
+    pub(crate) takes_id: fn(&str) -> bool,
     /// Whether a speaker can be called by this name.
     pub(crate) takes_name: fn(&str) -> bool,
     /// Returns how a message is spelled in a request, from the items that it was read from; `None` for a dialect that no

@@ -53,6 +53,7 @@ mod edit;
 mod emitted;
 mod error;
 mod formats;
+mod ids;
 mod import;
 mod json;
 mod lines;

@@ -10,25 +10,67 @@ use longhaul_transcript::{CallId, Message, Part, Role, ToolResult};
 
 use crate::{
     convert::losses::{Losses, WITHOUT_CONTENT, place},
-    formats::{Answers, Blanks, Order, Writing},
+    formats::{Blanks, Writing},
+    ids,
     json::Json,
     validate::is_blank,
 };
 
-/// Returns `messages` as a request must have them: what a user says while a tool runs stands behind the tool's result, a message
-/// that says nothing is left out, and calls that are too many for one message are made in several.
+/// Returns `messages` as a request must have them: each call with an id of its own, what a user says while a tool runs behind the
+/// tool's result, no message that says nothing, and calls that are too many for one message in several.
 pub(crate) fn ordered<'a>(
     messages: impl IntoIterator<Item = &'a Message>,
     writing: &Writing,
     losses: &mut Losses,
 ) -> Vec<Cow<'a, Message>> {
-    let messages = messages.into_iter().filter_map(|message| said(message, writing, losses)).collect();
-    match writing.order {
-        Order::AsSaid => messages,
-        Order::ResultsFirst { most_calls, answers } => {
-            apart(results_first(messages, losses), most_calls, answers, writing, losses)
+    let messages = messages.into_iter().filter_map(|message| said(message, writing, losses));
+    if writing.carries_all {
+        return messages.collect();
+    }
+    let mut messages: Vec<_> = messages.flat_map(|message| results_of_the_tools(message, writing)).collect();
+    ids::settle(&mut messages, writing, losses);
+    let mut steps = Steps::default();
+    messages.into_iter().for_each(|message| steps.add(message, writing, losses));
+    let messages = steps.into_messages();
+    match writing.dialect.is_led_by_reasoning {
+        true => led_by_reasoning(messages, writing, losses),
+        false => messages,
+    }
+}
+
+/// leaves the reasoning of answers out that do not begin with it, or end with it. What follows goes on with the answer.
+fn led_by_reasoning<'a>(
+    messages: Vec<Cow<'a, Message>>,
+    writing: &Writing,
+    losses: &mut Losses,
+) -> Vec<Cow<'a, Message>> {
+    let is_reasoning = |part: &Part| matches!(part, Part::Reasoning(_));
+    let leads = |part: &Part| {
+        is_reasoning(part) || matches!(part, Part::Opaque(opaque) if opaque.kind == "compaction")
+    };
+    let mut goes_on = false;
+    let mut kept = Vec::with_capacity(messages.len());
+    for mut message in messages.into_iter().rev() {
+        let is_own = is_spelled(&message, writing);
+        if is_own && message.parts.iter().any(is_reasoning) {
+            let mut said = message.parts.iter().filter(|part| !is_blank_text(part));
+            let ends = !goes_on && said.clone().next_back().is_some_and(is_reasoning);
+            if ends || !said.next().is_some_and(leads) {
+                losses.count("reasoning left out", place(&message));
+                message.to_mut().parts.retain(|part| !is_reasoning(part));
+            }
+        }
+        if !message.parts.is_empty() {
+            let says = |part: &Part| match part {
+                Part::ToolCall(_) => true,
+                part => !is_blank_text(part) && (is_own || matches!(part, Part::Text(_))),
+            };
+            goes_on = message.role == Role::Assistant && message.parts.iter().any(says);
+            kept.push(message);
         }
     }
+    kept.reverse();
+    kept
 }
 
 /// Returns `message` without its blank texts, where these cannot stay.
@@ -41,7 +83,11 @@ fn said<'a>(message: &'a Message, writing: &Writing, losses: &mut Losses) -> Opt
         return None;
     }
     let everywhere = writing.blanks == Blanks::GoEverywhere;
-    let goes = |part: &Part| is_blank_text(part) && (everywhere || message.role != Role::Assistant);
+    let goes = |part: &Part| match part {
+        Part::Text(text) if everywhere || message.role != Role::Assistant => is_blank(text),
+        Part::Text(text) => text.is_empty() && writing.blanks == Blanks::GoWhereEmpty,
+        _ => false,
+    };
     let odd = if everywhere { with_blank_blocks(message) } else { HashSet::new() };
     let is_odd =
         |part: &Part| matches!(part, Part::ToolResult(result) if odd.contains(result.call_id.as_str()));
@@ -73,26 +119,32 @@ fn with_blank_blocks(message: &Message) -> HashSet<String> {
     blocks.filter_map(|block| block.get("tool_use_id")?.string()).collect()
 }
 
-const RESULT_FIRST: &str = "result put before what was said while its tool ran";
-
-fn results_first<'a>(mut messages: Vec<Cow<'a, Message>>, losses: &mut Losses) -> Vec<Cow<'a, Message>> {
-    // What follows an answer, up to the next one. A simulated user may call tools too.
-    for segment in messages.split_mut(|message| answers(message)) {
-        if !segment.is_sorted_by_key(|message| !shows(message)) {
-            let at = segment.iter().find(|message| !shows(message)).and_then(|message| place(message));
-            segment.sort_by_key(|message| !shows(message));
-            losses.count(RESULT_FIRST, at);
-        }
+/// Takes results out of the answers that they stand in, in formats whose messages hold a call together with its result.
+fn results_of_the_tools<'a>(message: Cow<'a, Message>, writing: &Writing) -> Vec<Cow<'a, Message>> {
+    let has_own = message.role == Role::Assistant && message.results().next().is_some();
+    if !has_own || is_spelled(&message, writing) {
+        return vec![message];
     }
-    messages
+    let Message { parts, .. } = &*message;
+    let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+    let pieces = parts.chunk_by(|before, next| !is_result(before) && !is_result(next));
+    let piece = |(nth, parts): (usize, &[Part])| {
+        let role = if is_result(&parts[0]) { Role::Tool } else { Role::Assistant };
+        // The first one has the spelling, for the pictures in it.
+        let raw = message.raw.clone().filter(|_| nth == 0);
+        Cow::Owned(Message { role, raw, parts: parts.to_vec(), ..bare(&message) })
+    };
+    pieces.enumerate().map(piece).collect()
 }
 
-fn answers(message: &Message) -> bool {
-    message.role == Role::Assistant || message.calls().next().is_some()
-}
-
-fn shows(message: &Message) -> bool {
-    message.results().next().is_some()
+/// Returns a message without what it says.
+fn bare(message: &Message) -> Message {
+    Message {
+        name: message.name.clone(),
+        origin: message.origin,
+        speaker: message.speaker,
+        ..Message::new(message.role, Vec::new())
+    }
 }
 
 /// Returns whether a message is written as it was spelled, in a message of its own.
@@ -100,100 +152,148 @@ pub(crate) fn is_spelled(message: &Message, writing: &Writing) -> bool {
     message.raw.as_ref().is_some_and(|raw| *raw.format == *writing.dialect.format.name())
 }
 
-/// O-01, O-05: has the results of calls directly behind the message that makes them, where answers follow each other that go out as
-/// they were spelled, or calls that are made at once are too many.
-fn apart<'a>(
-    messages: Vec<Cow<'a, Message>>,
-    most: usize,
-    reads: Answers,
-    writing: &Writing,
-    losses: &mut Losses,
-) -> Vec<Cow<'a, Message>> {
-    let is_own = |message: &Message| is_spelled(message, writing);
-    // An exchange: answers that follow each other, and all up to the next one.
-    let is_within = |before: &Cow<'_, Message>, next: &Cow<'_, Message>| {
-        !answers(next) || answers(before) && !shows(before)
-    };
-    let mut parted = Vec::with_capacity(messages.len());
-    for exchange in messages.chunk_by(is_within) {
-        let lead = &exchange[..exchange.iter().take_while(|message| answers(message)).count()];
-        let n_calls = exchange.iter().map(|message| calls(message)).sum::<usize>();
-        let calls_first = lead.iter().rev().skip(1).any(|message| calls(message) > 0);
-        let words_behind = lead.iter().skip_while(|message| calls(message) == 0).any(|said| says_words(said));
-        let has_own = || lead.iter().any(|message| is_own(message));
-        let is_several = calls_first
-            && match reads {
-                Answers::AsOne => false,
-                Answers::Joined => has_own(),
-                Answers::Apart => words_behind || has_own(),
-            };
-        if n_calls <= most && !is_several {
-            parted.extend_from_slice(exchange);
-            continue;
-        }
-        if n_calls > most {
-            losses.count("calls that are too many for one message made in several", place(&exchange[0]));
-        }
-        // What a message holds together with its calls counts as well.
-        let own: HashSet<&CallId> = lead.iter().flat_map(|said| said.calls()).map(|call| &call.id).collect();
-        let mut groups = groups(lead.iter().filter_map(|said| without_results(said, &own)), most, is_own);
-        for words in groups.iter().skip(1).filter_map(|group| group.first()).filter(|said| calls(said) == 0) {
-            losses.count(RESULT_FIRST, place(words));
-        }
-        let calls = |(nth, group): (usize, &Vec<Cow<'_, Message>>)| {
-            let ids = group.iter().flat_map(|said| said.calls()).map(|call| (call.id.clone(), nth));
-            ids.collect::<Vec<_>>()
-        };
-        let group_of: HashMap<CallId, usize> = groups.iter().enumerate().flat_map(calls).collect();
-        let mut rest = Vec::new();
-        for (at, message) in exchange.iter().enumerate() {
-            for (group, part) in by_group(message, &group_of) {
-                match group {
-                    Some(group) => groups[group].push(of_a_tool(part)),
-                    None if at < lead.len() => {}
-                    None => rest.push(part),
+/// A history in the steps that providers read it in.
+#[derive(Default)]
+struct Steps<'a> {
+    steps: Vec<Step<'a>>,
+    /// The step that a call waits in for its result.
+    waiting: HashMap<CallId, usize>,
+    /// Those that call nothing, in order.
+    silent: Vec<usize>,
+    /// Those of which it was told that a result was put before them.
+    told: HashSet<usize>,
+}
+
+/// What is said in one go, and the results that it gets.
+#[derive(Default)]
+struct Step<'a> {
+    said: Vec<Cow<'a, Message>>,
+    is_answer: bool,
+    n_calls: usize,
+    results: Vec<Cow<'a, Message>>,
+    /// What was said together with the results.
+    words: Vec<Cow<'a, Message>>,
+}
+
+const RESULT_FIRST: &str = "result put before what was said while its tool ran";
+const TOO_MANY: &str = "calls that are too many for one message made in several";
+
+impl<'a> Steps<'a> {
+    fn add(&mut self, message: Cow<'a, Message>, writing: &Writing, losses: &mut Losses) {
+        for piece in pieces(message, writing.most_calls) {
+            for (step, part) in self.by_step(piece) {
+                match step {
+                    Some(step) => self.add_result(step, part, losses),
+                    None => self.say(part, writing, losses),
                 }
             }
         }
-        parted.extend(groups.into_iter().flatten().chain(rest));
     }
-    parted
+
+    /// Returns the parts of `message`, results by the step whose calls they answer; whole where nothing comes between.
+    fn by_step(&mut self, message: Cow<'a, Message>) -> Vec<(Option<usize>, Cow<'a, Message>)> {
+        let mut parts: BTreeMap<Option<usize>, Vec<&Part>> = BTreeMap::new();
+        let mut is_led_by_results = true;
+        for part in &message.parts {
+            let step = match part {
+                Part::ToolResult(result) => self.waiting.remove(&result.call_id),
+                _ => None,
+            };
+            is_led_by_results &= step.is_none() || !parts.contains_key(&None);
+            parts.entry(step).or_default().push(part);
+        }
+        let steps: Vec<usize> = parts.keys().copied().flatten().collect();
+        match &steps[..] {
+            [] => return vec![(None, message)],
+            [step] if parts.len() == 1 => return vec![(Some(*step), message)],
+            // Words of the user may stand behind the results.
+            [last] if is_led_by_results && last + 1 == self.steps.len() && !answers(&message) => {
+                return vec![(Some(*last), message)];
+            }
+            _ => {}
+        }
+        let with = |(step, parts): (&Option<usize>, &Vec<&Part>)| {
+            let parts = parts.iter().map(|part| (*part).clone()).collect();
+            (*step, Cow::Owned(Message { parts, raw: message.raw.clone(), ..bare(&message) }))
+        };
+        // What is said besides stands behind the results.
+        parts
+            .iter()
+            .skip_while(|(step, _)| step.is_none())
+            .chain(parts.get_key_value(&None))
+            .map(with)
+            .collect()
+    }
+
+    fn add_result(&mut self, at: usize, results: Cow<'a, Message>, losses: &mut Losses) {
+        let before = self.silent.partition_point(|silent| *silent <= at);
+        if let Some(silent) = self.silent.get(before).filter(|silent| self.told.insert(**silent)) {
+            losses.count(RESULT_FIRST, place(&self.steps[*silent].said[0]));
+        }
+        let step = &mut self.steps[at];
+        // Words that stand behind results stand behind these too.
+        let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+        if let Some(last) = step.results.pop_if(|last| !last.parts.last().is_some_and(is_result)) {
+            let (came, words) = last.parts.iter().cloned().partition(is_result);
+            let with = |parts| Cow::Owned(Message { parts, raw: last.raw.clone(), ..bare(&last) });
+            step.results.push(with(came));
+            step.words.push(with(words));
+        }
+        step.results.push(results);
+    }
+
+    fn say(&mut self, message: Cow<'a, Message>, writing: &Writing, losses: &mut Losses) {
+        if !self.goes_on(&message, writing, losses) {
+            if calls(&message) == 0 {
+                self.silent.push(self.steps.len());
+            }
+            self.steps.push(Step { is_answer: answers(&message), ..Step::default() });
+        }
+        let at = self.steps.len() - 1;
+        self.waiting.extend(message.calls().map(|call| (call.id.clone(), at)));
+        let step = &mut self.steps[at];
+        step.n_calls += calls(&message);
+        if step.n_calls > 0 && self.silent.last() == Some(&at) {
+            self.silent.pop();
+        }
+        step.said.push(message);
+    }
+
+    /// O-01, O-05: returns whether `message` is said in one go with what was said last. Where answers are read each by itself, those
+    /// that go out as they were spelled are, and words behind calls.
+    fn goes_on(&self, message: &Message, writing: &Writing, losses: &mut Losses) -> bool {
+        let Some(step) = self.steps.last() else { return false };
+        if message.role != Role::Assistant || !step.is_answer || !step.results.is_empty() {
+            return false;
+        }
+        let is_own = |message: &Message| is_spelled(message, writing);
+        let is_apart =
+            || is_own(message) || says_words(message) || step.said.last().is_some_and(|last| is_own(last));
+        if writing.reads_as_one || step.n_calls == 0 {
+            return true;
+        }
+        let is_too_many = step.n_calls + calls(message) > writing.most_calls;
+        if is_too_many {
+            losses.count(TOO_MANY, place(message));
+        }
+        !is_too_many && !is_apart()
+    }
+
+    fn into_messages(self) -> Vec<Cow<'a, Message>> {
+        let steps = self.steps.into_iter();
+        steps.flat_map(|step| step.said.into_iter().chain(step.results).chain(step.words)).collect()
+    }
+}
+
+fn answers(message: &Message) -> bool {
+    message.role == Role::Assistant || message.calls().next().is_some()
 }
 
 fn calls(message: &Message) -> usize {
     message.calls().count()
 }
 
-/// Returns results that an answer held as what a tool says.
-fn of_a_tool(results: Cow<'_, Message>) -> Cow<'_, Message> {
-    match results.role {
-        Role::Assistant => Cow::Owned(Message { role: Role::Tool, raw: None, ..results.into_owned() }),
-        _ => results,
-    }
-}
-
-/// Returns what these messages say in groups of at most `most` calls, those that are spelled already each in a group of its own. A
-/// message that makes more calls is cut.
-fn groups<'a>(
-    messages: impl Iterator<Item = Cow<'a, Message>>,
-    most: usize,
-    is_own: impl Fn(&Message) -> bool,
-) -> Vec<Vec<Cow<'a, Message>>> {
-    let (mut groups, mut group, mut n_calls, mut is_closed) = (Vec::new(), Vec::new(), 0, false);
-    for piece in messages.flat_map(|message| pieces(message, most)) {
-        let (n, own) = (calls(&piece), is_own(&piece));
-        if n_calls > 0 && (is_closed || own || says_words(&piece) || n_calls + n > most) {
-            groups.push(std::mem::take(&mut group));
-            n_calls = 0;
-        }
-        is_closed = own;
-        n_calls += n;
-        group.push(piece);
-    }
-    groups.push(group);
-    groups
-}
-
+/// Returns a message in pieces of at most `most` calls.
 fn pieces(message: Cow<'_, Message>, most: usize) -> Vec<Cow<'_, Message>> {
     if calls(&message) <= most {
         return vec![message];
@@ -214,33 +314,4 @@ fn pieces(message: Cow<'_, Message>, most: usize) -> Vec<Cow<'_, Message>> {
 /// Returns whether a message says something beside its reasoning, and calls nothing.
 fn says_words(message: &Message) -> bool {
     calls(message) == 0 && !message.parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
-}
-
-/// Returns what `message` says beside the results of `own` calls.
-fn without_results<'a>(message: &Cow<'a, Message>, own: &HashSet<&CallId>) -> Option<Cow<'a, Message>> {
-    let is_result = |part: &Part| matches!(part, Part::ToolResult(result) if own.contains(&result.call_id));
-    if !message.parts.iter().any(is_result) {
-        return Some(message.clone());
-    }
-    let parts: Vec<Part> = message.parts.iter().filter(|part| !is_result(part)).cloned().collect();
-    (!parts.is_empty()).then(|| Cow::Owned(Message { parts, ..(**message).clone() }))
-}
-
-/// Returns the parts of `message`, results by the group whose calls they answer.
-fn by_group<'a>(
-    message: &Cow<'a, Message>,
-    group_of: &HashMap<CallId, usize>,
-) -> Vec<(Option<usize>, Cow<'a, Message>)> {
-    let group = |part: &Part| match part {
-        Part::ToolResult(result) => group_of.get(&result.call_id).copied(),
-        _ => None,
-    };
-    let mut parts: BTreeMap<Option<usize>, Vec<Part>> = BTreeMap::new();
-    message.parts.iter().for_each(|part| parts.entry(group(part)).or_default().push(part.clone()));
-    if parts.len() <= 1 {
-        return vec![(parts.into_keys().next().flatten(), message.clone())];
-    }
-    let bare = Message { parts: Vec::new(), ..(**message).clone() };
-    let with = |(group, parts)| (group, Cow::Owned(Message { parts, ..bare.clone() }));
-    parts.into_iter().map(with).collect()
 }

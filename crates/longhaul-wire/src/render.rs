@@ -20,8 +20,7 @@ use crate::{
     order::ordered,
     raw::{dialect_of_item, is_reasoning, items_of},
     reasoning::without_field,
-    repair,
-    repair::repair_request,
+    repair::repair_for,
     write::with_content,
 };
 
@@ -108,10 +107,7 @@ fn rendered<'a>(
         return Ok((json, losses));
     }
     let mut losses = Losses::default();
-    let repaired = match writing.session {
-        None => repair_request(&said, writing),
-        Some(_) => repair(&said),
-    };
+    let repaired = repair_for(writing, &said);
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
     let messages = ordered(messages, writing, &mut losses);
@@ -168,14 +164,14 @@ pub fn respell(message: Arc<Message>) -> Arc<Message> {
 }
 
 /// An item that a message was read from.
-struct Spelled<'a> {
+pub(crate) struct Spelled<'a> {
     dialect: &'static Dialect,
-    json: Json<'a>,
-    said: Said<'a>,
+    pub(crate) json: Json<'a>,
+    pub(crate) said: Said<'a>,
 }
 
 /// Returns the items that a message was read from, where it carries them.
-fn spelled(message: &Message) -> Option<Vec<Spelled<'_>>> {
+pub(crate) fn spelled(message: &Message) -> Option<Vec<Spelled<'_>>> {
     let raw = message.raw.as_deref()?;
     let items = items_of(raw)?.into_iter().map(|json| {
         let dialect = dialect_of_item(raw, json)?;
@@ -283,6 +279,8 @@ pub(crate) struct Body {
     /// The messages that these are of.
     outside_at: Vec<Option<usize>>,
     list: Vec<Value>,
+    /// Whether reasoning stands in the list.
+    has_reasoned: bool,
     /// The messages that are written in their own spelling, with it.
     pub(crate) own: Vec<(usize, String)>,
 }
@@ -310,8 +308,14 @@ impl Body {
         let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
         sources.note_media(payloads);
         messages.iter().for_each(|message| sources.note_calls(message));
-        let mut body =
-            Body { writing, outside: Vec::new(), outside_at: Vec::new(), list: Vec::new(), own: Vec::new() };
+        let mut body = Body {
+            writing,
+            outside: Vec::new(),
+            outside_at: Vec::new(),
+            list: Vec::new(),
+            has_reasoned: false,
+            own: Vec::new(),
+        };
         let mut waiting: Vec<Message> = Vec::new();
         for (message, spelled) in messages.iter().zip(&spelled) {
             let own =
@@ -370,9 +374,14 @@ impl Body {
         let is_answer = message.role == Role::Assistant;
         let is_reasoning = self.writing.dialect.is_of_items && is_reasoning(message);
         let is_led = self.list.iter().rev().take_while(|last| last.is_answer).any(|last| last.is_reasoning);
-        let was_led = message.raw.as_ref().is_some_and(|raw| raw.after_reasoning);
-        // Reasoning is known by its id alone, and asks for nothing.
-        if was_led && !is_led && !is_reasoning {
+        // Of a call it is supposed, where others came with reasoning.
+        let was_led = message.raw.as_ref().is_some_and(|raw| raw.after_reasoning)
+            || self.has_reasoned && message.calls().next().is_some();
+        self.has_reasoned |= is_reasoning;
+        // Reasoning is known by its id alone, and asks for nothing; a compaction never changes.
+        let is_fixed = is_reasoning
+            || matches!(&message.parts[..], [Part::Opaque(opaque)] if opaque.kind == "compaction");
+        if self.writing.dialect.is_of_items && was_led && !is_led && !is_fixed {
             // the server would ask for the reasoning by the id.
             values.iter_mut().take(1).for_each(|value| *value = without_field(value, "id"));
         }
@@ -407,7 +416,7 @@ impl Body {
             }
         }
         let messages = regroup(messages, losses);
-        // Calls may have other ids now.
+        // Calls may have other names now.
         messages.iter().for_each(|message| sources.note_calls(message));
         for message in messages {
             let (at, is_answer) = (place(&message), message.role == Role::Assistant);

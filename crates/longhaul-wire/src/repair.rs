@@ -1,14 +1,15 @@
 //! Making a history whole again where its source broke it.
 
-use std::collections::HashMap;
-
-use longhaul_transcript::{Entry, Message, Origin, Outcome, Part, Role, ToolCall, ToolResult, Transcript};
-
-use crate::{
-    convert::losses,
-    formats::{Answers, Order, Writing},
-    order::is_spelled,
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
 };
+
+use longhaul_transcript::{
+    CallId, ContentHash, Entry, Message, Origin, Outcome, Part, Role, ToolCall, ToolResult, Transcript,
+};
+
+use crate::{convert::losses, formats::Writing, ids::renamed, order::is_spelled};
 
 /// A transcript in which every call but those of an open end has its result, and every result its call.
 #[derive(Clone, Debug)]
@@ -23,82 +24,67 @@ pub struct Repair {
 const ABORTED: &str = "aborted";
 
 /// Returns `transcript` with an explicit `aborted` result behind each call that was never answered, calls at the open
-/// end apart, and without results that answer no call (or answer one twice) and calls under an id that another call before
-/// them waits under: one result answers both. The same input gives the same result.
+/// end apart, and without results that answer no call (or answer one twice). Of calls that wait under one id, the results are
+/// theirs in order: a later one gets an id of its own, to its result too, and is left out where there is none. The same input gives
+/// the same result.
 pub fn repair(transcript: &Transcript) -> Repair {
     repaired(transcript, |_| true)
 }
 
-/// Does what [`repair`] does, for a request: the model is to go on. So calls at the open end are answered too where something
+/// Does what [`repair`] does, for what is to be sent, or taken up again: the model is to go on. So calls at the open end are answered too where something
 /// follows them, the results of others or words, for no provider takes that (A-02, O-01, R-01, G-01), and where they go out in
 /// several messages: as they are too many for one, or some were spelled already.
-pub(crate) fn repair_request(transcript: &Transcript, writing: &Writing) -> Repair {
+pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript) -> Repair {
     repaired(transcript, |open| {
         let calls: Vec<usize> = open.iter().map(|entry| entry.message.calls().count()).collect();
         let is_last = calls.iter().skip_while(|calls| **calls == 0).all(|calls| *calls > 0);
         let is_answered = open.iter().any(|entry| entry.message.results().next().is_some());
         let is_spelled = open.iter().any(|entry| is_spelled(&entry.message, writing));
         let mut callers = open.iter().skip_while(|entry| entry.message.calls().next().is_none()).skip(1);
-        let is_one = match writing.order {
+        let is_one = match writing.reads_as_one {
             _ if !is_spelled => true,
-            // Calls that follow each other are made at once, with no words between them.
-            Order::AsSaid => callers.all(|entry| entry.message.texts().next().is_none()),
-            Order::ResultsFirst { answers, .. } => answers == Answers::AsOne || callers.next().is_none(),
+            // Calls that follow each other are made at once, where words are no items between them.
+            true => {
+                !writing.dialect.is_of_items || callers.all(|entry| entry.message.texts().next().is_none())
+            }
+            false => callers.next().is_none(),
         };
-        is_last && !is_answered && is_one && calls.iter().sum::<usize>() <= writing.order.most_calls()
+        is_last && !is_answered && is_one && calls.iter().sum::<usize>() <= writing.most_calls
     })
 }
 
 /// Repairs, and leaves the open end as it is where it `stays` so.
 fn repaired(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Repair {
+    let mut done = Vec::new();
+    let strays = Strays::of(transcript);
+    let (transcript, numbers) = strays.settled(transcript, &mut done);
     let entries = transcript.entries();
-    let faults = Faults::of(transcript, stays);
-    let mut repair = Repair { transcript: Transcript::new(), done: Vec::new() };
-    if faults.unanswered.is_empty() && faults.left_out.is_empty() {
-        repair.transcript = transcript.clone();
-        return repair;
+    let faults = Unanswered::of(&transcript, stays);
+    if faults.calls.is_empty() {
+        return Repair { transcript, done };
     }
     // Missing results stand behind those that the same message did get, and before a call that takes the id over.
     let mut due: HashMap<usize, Vec<Part>> = HashMap::new();
-    for (at, part, before) in &faults.unanswered {
+    for (at, part, before) in &faults.calls {
         let Part::ToolCall(call) = &entries[*at].message.parts[*part] else { continue };
         let result = ToolResult::text(call.id.clone(), ABORTED, Outcome::Failed);
         due.entry(faults.place[*at].min(before - 1)).or_default().push(Part::ToolResult(result));
     }
-    repair.done.extend(answered(entries, &faults.unanswered));
+    done.extend(answered(entries, &faults.calls, &numbers));
+    let mut repair = Repair { transcript: Transcript::new(), done };
     for (at, entry) in entries.iter().enumerate() {
-        match faults.left_out.get(&at) {
-            None => {
-                repair.transcript.push(entry.message.clone());
-            }
-            Some(left_out) => {
-                repair
-                    .done
-                    .extend(told(&entry.message, left_out).map(|what| format!("m{at}: {what} left out")));
-                let mut message = (*entry.message).clone();
-                let mut part = 0;
-                message.parts.retain(|_| {
-                    part += 1;
-                    left_out.binary_search(&(part - 1)).is_err()
-                });
-                if !message.parts.is_empty() {
-                    repair.transcript.push(message);
-                }
-            }
-        }
-        if let Some(results) = due.remove(&at) {
-            for result in results {
-                repair.transcript.push(Message::new(Role::Tool, vec![result]).with_origin(Origin::Longhaul));
-            }
+        repair.transcript.push(entry.message.clone());
+        for result in due.remove(&at).into_iter().flatten() {
+            repair.transcript.push(Message::new(Role::Tool, vec![result]).with_origin(Origin::Longhaul));
         }
     }
     repair
 }
 
 /// Says which calls are answered now, in one line: a turn that was broken off may have made many.
-fn answered(entries: &[Entry], unanswered: &[(usize, usize, usize)]) -> Option<String> {
+fn answered(entries: &[Entry], unanswered: &[(usize, usize, usize)], numbers: &[usize]) -> Option<String> {
     let call = |(at, part, _): &(usize, usize, usize)| match &entries[*at].message.parts[*part] {
-        Part::ToolCall(call) => Some((*at, call)),
+        Part::ToolCall(call) => Some((numbers[*at], call)),
         _ => None,
     };
     let calls: Vec<(usize, &ToolCall)> = unanswered.iter().filter_map(call).collect();
@@ -115,54 +101,56 @@ fn answered(entries: &[Entry], unanswered: &[(usize, usize, usize)]) -> Option<S
     }
 }
 
-/// Says what these parts of a message are.
-fn told(message: &Message, parts: &[usize]) -> impl Iterator<Item = String> {
-    let calls = parts.iter().filter(|part| matches!(message.parts[**part], Part::ToolCall(_))).count();
-    let told = |count: usize, one: &str, many: &str, why: &str| match count {
-        0 => None,
-        1 => Some(format!("{one} {why}")),
-        count => Some(format!("{count} {many} {why}")),
-    };
-    let results = told(parts.len() - calls, "a result", "results", "without a call");
-    let calls = told(calls, "a call", "calls", "under the id of another");
-    calls.into_iter().chain(results)
-}
-
-/// Calls and results that do not pair up.
-struct Faults {
-    /// Message and part of each call that is never answered and does not stand at the open end, and the message before which its
-    /// answer is due: one that calls under its id, or the end.
-    unanswered: Vec<(usize, usize, usize)>,
+/// Calls and results that do not pair up by their ids.
+#[derive(Default)]
+struct Strays {
     /// Parts that are results without a call, or calls under the id of another that waits, by message, in order.
     left_out: HashMap<usize, Vec<usize>>,
-    /// For each message the last one that answers it, or itself.
-    place: Vec<usize>,
+    /// Calls under the id of another that were answered as well, and their results, with ids of their own.
+    renamed: HashMap<usize, Vec<(usize, CallId)>>,
 }
 
-impl Faults {
-    fn of(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Faults {
-        let entries = transcript.entries();
-        let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
-        let mut faults =
-            Faults { unanswered: Vec::new(), left_out: HashMap::new(), place: (0..entries.len()).collect() };
+impl Strays {
+    fn of(transcript: &Transcript) -> Strays {
+        let mut strays = Strays::default();
+        // What waits under an id: the call, and others that are made under it in the same run of calls.
+        let mut waiting: HashMap<&str, VecDeque<Waiting>> = HashMap::new();
         // Where the calls begin that are made one after the other, before anything comes back.
         let mut run = 0;
-        for (at, entry) in entries.iter().enumerate() {
+        for (at, entry) in transcript.entries().iter().enumerate() {
             for (part, content) in entry.message.parts.iter().enumerate() {
                 match content {
-                    Part::ToolCall(call)
-                        if waiting.get(call.id.as_str()).is_some_and(|(before, _)| *before >= run) =>
-                    {
-                        faults.left_out.entry(at).or_default().push(part);
-                    }
                     Part::ToolCall(call) => {
-                        let earlier = waiting.insert(call.id.as_str(), (at, part));
-                        faults.unanswered.extend(earlier.map(|(call, part)| (call, part, at)));
+                        let queue = waiting.entry(call.id.as_str()).or_default();
+                        let is_again = queue.back().is_some_and(|before| before.at >= run);
+                        if !is_again {
+                            strays.leave_out(queue.drain(..));
+                        }
+                        queue.push_back(Waiting { at, part, is_again });
                     }
-                    Part::ToolResult(result) => match waiting.remove(result.call_id.as_str()) {
-                        Some((call, _)) => faults.place[call] = at,
-                        None => faults.left_out.entry(at).or_default().push(part),
-                    },
+                    Part::ToolResult(result) => {
+                        let id = result.call_id.as_str();
+                        // A message that holds a call with its result means this one.
+                        let of_queue = |queue: &mut VecDeque<Waiting>| {
+                            let own = queue.iter().position(|call| call.at == at);
+                            queue.remove(own.unwrap_or_default())
+                        };
+                        match waiting.get_mut(id).and_then(of_queue) {
+                            Some(call) if call.is_again => {
+                                let place = (call.at as u64).to_le_bytes();
+                                let hash = ContentHash::of_fields([
+                                    id.as_bytes(),
+                                    &place,
+                                    &(call.part as u64).to_le_bytes(),
+                                ]);
+                                let id = CallId::from(format!("call_{}", hash.short(24)));
+                                strays.renamed.entry(call.at).or_default().push((call.part, id.clone()));
+                                strays.renamed.entry(at).or_default().push((part, id));
+                            }
+                            Some(_) => {}
+                            None => strays.left_out.entry(at).or_default().push(part),
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -170,16 +158,122 @@ impl Faults {
                 run = at + 1;
             }
         }
+        waiting.into_values().for_each(|queue| strays.leave_out(queue));
+        strays.left_out.values_mut().for_each(|parts| parts.sort_unstable());
+        strays
+    }
+
+    /// Leaves the calls out that were made under the id of another and not answered.
+    fn leave_out(&mut self, waiting: impl IntoIterator<Item = Waiting>) {
+        for call in waiting.into_iter().filter(|call| call.is_again) {
+            self.left_out.entry(call.at).or_default().push(call.part);
+        }
+    }
+
+    /// Returns `transcript` without these, and which message of it each one was.
+    fn settled(&self, transcript: &Transcript, done: &mut Vec<String>) -> (Transcript, Vec<usize>) {
+        let (mut settled, mut numbers) = (Transcript::new(), Vec::new());
+        for (at, entry) in transcript.entries().iter().enumerate() {
+            let mut message = entry.message.clone();
+            let is_broken = self.renamed.contains_key(&at) || self.left_out.contains_key(&at);
+            if is_broken && message.calls().next().is_some() && message.results().next().is_some() {
+                // Which of two calls under one id a result in their message is of, its spelling alone tells.
+                Arc::make_mut(&mut message).raw = None;
+            }
+            if let Some(ids) = self.renamed.get(&at) {
+                let is_call =
+                    |(part, _): &&(usize, CallId)| matches!(message.parts[*part], Part::ToolCall(_));
+                let n_calls = ids.iter().filter(is_call).count();
+                let what = counted(n_calls, "a call has an id", "calls have ids");
+                done.extend(
+                    what.map(|what| {
+                        format!("m{at}: {what} of its own now, that stood under the id of another")
+                    }),
+                );
+                message = Arc::new(renamed(&message, ids));
+            }
+            if let Some(left_out) = self.left_out.get(&at) {
+                done.extend(told(&message, left_out).map(|what| format!("m{at}: {what} left out")));
+                let mut part = 0;
+                Arc::make_mut(&mut message).parts.retain(|_| {
+                    part += 1;
+                    left_out.binary_search(&(part - 1)).is_err()
+                });
+                if message.parts.is_empty() {
+                    continue;
+                }
+            }
+            numbers.push(at);
+            settled.push(message);
+        }
+        (settled, numbers)
+    }
+}
+
+/// A call that waits for its result.
+struct Waiting {
+    at: usize,
+    part: usize,
+    /// Another one waits under its id, in the same run of calls.
+    is_again: bool,
+}
+
+/// Says what these parts of a message are.
+fn told(message: &Message, parts: &[usize]) -> impl Iterator<Item = String> {
+    let n_calls = parts.iter().filter(|part| matches!(message.parts[**part], Part::ToolCall(_))).count();
+    let calls = counted(n_calls, "a call", "calls").map(|calls| format!("{calls} under the id of another"));
+    let results = counted(parts.len() - n_calls, "a result", "results");
+    calls.into_iter().chain(results.map(|results| format!("{results} without a call")))
+}
+
+fn counted(count: usize, one: &str, many: &str) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(one.to_owned()),
+        count => Some(format!("{count} {many}")),
+    }
+}
+
+/// Calls that are never answered.
+struct Unanswered {
+    /// Message and part of each that does not stand at the open end, and the message before which its answer is due: one that
+    /// calls under its id, or the end.
+    calls: Vec<(usize, usize, usize)>,
+    /// For each message the last one that answers it, or itself.
+    place: Vec<usize>,
+}
+
+impl Unanswered {
+    fn of(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Unanswered {
+        let entries = transcript.entries();
+        let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
+        let mut faults = Unanswered { calls: Vec::new(), place: (0..entries.len()).collect() };
+        for (at, entry) in entries.iter().enumerate() {
+            for (part, content) in entry.message.parts.iter().enumerate() {
+                match content {
+                    Part::ToolCall(call) => {
+                        let earlier = waiting.insert(call.id.as_str(), (at, part));
+                        faults.calls.extend(earlier.map(|(call, part)| (call, part, at)));
+                    }
+                    Part::ToolResult(result) => {
+                        if let Some((call, _)) = waiting.remove(result.call_id.as_str()) {
+                            faults.place[call] = at;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
         // The end is open from its first unanswered call on, as long as nothing but calls and results follow.
         let open =
             transcript.units().last().filter(|unit| unit.is_open()).map(|unit| unit.span().start as usize);
         let open = open.filter(|open| stays(&entries[*open..]));
         // An answer that is put into it ends what stands before.
-        let ended = faults.unanswered.iter().map(|(call, ..)| *call).max();
+        let ended = faults.calls.iter().map(|(call, ..)| *call).max();
         let at_end = |at: usize| open.is_some_and(|open| at >= open) && ended.is_none_or(|ended| at > ended);
         let waiting = waiting.into_values().filter(|(at, _)| !at_end(*at));
-        faults.unanswered.extend(waiting.map(|(call, part)| (call, part, entries.len())));
-        faults.unanswered.sort_unstable();
+        faults.calls.extend(waiting.map(|(call, part)| (call, part, entries.len())));
+        faults.calls.sort_unstable();
         faults
     }
 }
@@ -235,8 +329,14 @@ mod tests {
         assert_eq!(shown(&repaired.transcript), "go | !1 | +1=x");
         assert_eq!(repaired.done, ["m1: a call under the id of another left out"]);
         let twice = transcript("user: go\nassistant: !ls#1 {} !ls#1 {}\ntool#1: x\ntool#1: y\nassistant: b");
-        assert_eq!(shown(&repair(&twice).transcript), "go | !1 | +1=x | b");
-        assert!(repair(&repair(&twice).transcript).done.is_empty());
+        let repaired = repair(&twice);
+        let id = repaired.transcript.entries()[1].message.calls().nth(1).unwrap().id.clone();
+        assert_eq!(shown(&repaired.transcript), format!("go | !1 !{id} | +1=x | +{id}=y | b"));
+        assert_eq!(
+            repaired.done,
+            ["m1: a call has an id of its own now, that stood under the id of another"]
+        );
+        assert!(repair(&repaired.transcript).done.is_empty());
         let later = transcript("user: go\nassistant: !ls#1 {} !ls#2 {}\nassistant: !ls#1 {}\ntool#1: x");
         assert_eq!(shown(&repair(&later).transcript), "go | !1 !2 | +1=x");
     }

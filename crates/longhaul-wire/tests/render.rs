@@ -339,7 +339,7 @@ fn calls_at_the_end_that_stand_in_two_messages_are_answered() {
             let rendered = render(&messages, format).unwrap();
             let found = validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap();
             assert_eq!(found, [], "{format}, {spelled:?}: {}", rendered.json);
-            let is_one = matches!(format, Format::Anthropic | Format::Responses);
+            let is_one = matches!(format, Format::Anthropic | Format::Responses | Format::Gemini);
             let is_answered = !is_one && spelled != [false; 2];
             assert_eq!(rendered.json.contains("aborted"), is_answered, "{format}: {}", rendered.json);
         }
@@ -774,6 +774,178 @@ fn what_an_agents_file_spells_goes_out_without_ids_that_want_their_reasoning() {
     let said = render(&messages, Format::Responses).unwrap().json;
     assert!(!said.contains("fc_1") && said.contains("call_1"), "{said}");
     assert_eq!(validate(said.as_bytes(), Format::Responses, &Profile::default()).unwrap(), []);
+}
+
+/// What each of these says in a request: `!` a call, `=` a result, words as they are.
+fn shown(json: &str, format: Format) -> String {
+    let document = read(Some(format), json.as_bytes()).unwrap();
+    let said = document.transcript().entries().iter().map(|entry| {
+        let parts = entry.message.parts.iter().map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::ToolCall(call) => format!("!{}", call.id),
+            Part::ToolResult(result) => format!("{}={}", result.call_id, result.joined_text()),
+            _ => "(reasoning)".to_owned(),
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    });
+    said.collect::<Vec<_>>().join(" | ")
+}
+
+/// Renders what was spelled in `format`, as that, checks it, and shows it.
+fn sent_again(format: Format, items: &[&str]) -> (String, Vec<String>) {
+    let messages = messages_from_json(format, &format!("[{}]", items.join(","))).unwrap();
+    let sent = render(&messages, format).unwrap();
+    let found = validate(sent.json.as_bytes(), format, &Profile::default()).unwrap();
+    assert_eq!(found, [], "{format}: {}", sent.json);
+    (shown(&sent.json, format), sent.losses)
+}
+
+fn openai_call(ids: &[&str]) -> String {
+    let call = |id: &&str| {
+        format!(r#"{{"id":"{id}","type":"function","function":{{"name":"ls","arguments":"{{}}"}}}}"#)
+    };
+    let calls: Vec<String> = ids.iter().map(call).collect();
+    format!(r#"{{"role":"assistant","content":null,"tool_calls":[{}]}}"#, calls.join(","))
+}
+
+fn openai_result(id: &str, text: &str) -> String {
+    format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#)
+}
+
+const ASKED: &str = r#"{"role":"user","content":"go"}"#;
+
+#[test]
+fn results_of_several_answers_each_stand_behind_their_own() {
+    let calls = [&["c0", "c1"][..], &["c2"], &["c3"]].map(openai_call);
+    let late = openai_result("c1", "r1");
+    let (said, _) = sent_again(Format::OpenAi, &[ASKED, &calls[0], &calls[1], &calls[2], &late]);
+    let aborted = "Error: aborted";
+    let expected = format!("go | !c0 !c1 | c1=r1 | c0={aborted} | !c2 | c2={aborted} | !c3 | c3={aborted}");
+    assert_eq!(said, expected);
+    // Also one that comes when others were made and answered.
+    let more = openai_result("c2", "r2");
+    let (said, losses) = sent_again(
+        Format::OpenAi,
+        &[ASKED, &openai_call(&["c0"]), ASKED, &openai_call(&["c2"]), &openai_result("c0", "r0"), &more],
+    );
+    assert_eq!(said, "go | !c0 | c0=r0 | go | !c2 | c2=r2");
+    assert_eq!(losses, ["1 x result put before what was said while its tool ran (m2)"]);
+}
+
+#[test]
+fn g_03_turns_of_the_model_that_follow_each_other_are_joined() {
+    let words = r#"{"role":"model","parts":[{"text":"Let me see.","thoughtSignature":"c2ln"}]}"#;
+    let call = r#"{"parts":{"functionCall":{"name":"ls","args":{}}},"role":"model"}"#;
+    let user = r#"{"role":"user","parts":[{"text":"go"}]}"#;
+    let json = |messages: &[Message]| {
+        let sent = render(messages, Format::Gemini).unwrap();
+        let found = validate(sent.json.as_bytes(), Format::Gemini, &Profile::default()).unwrap();
+        assert_eq!(found, [], "{}", sent.json);
+        sent.json
+    };
+    let mut messages = messages_from_json(Format::Gemini, &format!("[{user},{words},{call}]")).unwrap();
+    let both = r#"{"role":"model","parts":[{"text":"Let me see.","thoughtSignature":"c2ln"},{"functionCall":{"name":"ls","args":{}}}]}"#;
+    assert_eq!(json(&messages), format!("[{user},{both}]"));
+    // A result of the caller's own bears the id that its call has on the wire: none.
+    let result = ToolResult::text("ls", "a.rs", Outcome::Unstated);
+    messages.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+    let response =
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"a.rs"}}}]}"#;
+    assert_eq!(json(&messages), format!("[{user},{both},{response}]"));
+    messages[1].raw = None;
+    assert_eq!(shown(&json(&messages), Format::Gemini), "go | Let me see. !ls | ls=a.rs");
+}
+
+#[test]
+fn o_03_an_answer_of_reasoning_alone_has_content() {
+    for alone in [r#""content":null,"#, r#""tool_calls":[],"#, ""] {
+        let answer = format!(r#"{{"role":"assistant",{alone}"reasoning_content":"hm"}}"#);
+        let (said, losses) = sent_again(Format::OpenAi, &[ASKED, &answer, ASKED]);
+        assert_eq!((&*said, losses.len()), ("go | (reasoning)  | go", 0));
+    }
+    // And one whose calls are left out.
+    let call = openai_call(&["a"]);
+    let again = call.replace(r#""content":null"#, r#""reasoning_content":"hm""#);
+    let (said, _) = sent_again(Format::OpenAi, &[ASKED, &call, &again, &openai_result("a", "r")]);
+    assert_eq!(said, "go | !a | a=r | (reasoning) ");
+}
+
+#[test]
+fn u_11_what_is_left_beside_reasoning_is_no_answer_where_it_is_blank() {
+    for blank in ["", " ", "\\n\\n"] {
+        let answer = format!(
+            r#"[{{"role":"user","content":"go"}},{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"text","text":"{blank}"}}]}},{{"role":"user","content":"on"}}]"#
+        );
+        let messages = messages_from_json(Format::Anthropic, &answer).unwrap();
+        for to in [Format::Gemini, Format::Responses, Format::OpenAi, Format::UiMessages] {
+            let sent = render(&messages, to).unwrap();
+            let found = validate(sent.json.as_bytes(), to, &Profile::default()).unwrap();
+            assert_eq!(found, [], "{}", sent.json);
+            let kept = if to == Format::UiMessages { "go (reasoning) on" } else { "go on" };
+            let said = shown(&sent.json, to);
+            assert_eq!(
+                said.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" "),
+                kept,
+                "{to}"
+            );
+        }
+    }
+}
+
+#[test]
+fn u_03_calls_under_one_id_that_were_all_answered_go_out_under_several() {
+    let name = |said: &str| {
+        let derived = said.split([' ', '=']).find_map(|word| word.strip_prefix("!call_")).unwrap_or_default();
+        said.replace(&format!("call_{derived}"), "B")
+    };
+    let results = [openai_result("a", "1"), openai_result("a", "2")];
+    // In one message.
+    let (said, losses) =
+        sent_again(Format::OpenAi, &[ASKED, &openai_call(&["a", "a"]), &results[0], &results[1]]);
+    assert_eq!(name(&said), "go | !a !B | a=1 | B=2");
+    assert_eq!(losses, ["m1: a call has an id of its own now, that stood under the id of another"]);
+    // In two of them, beside each other or apart.
+    let call = openai_call(&["a"]);
+    let (said, _) = sent_again(Format::OpenAi, &[ASKED, &call, &call, &results[0], &results[1]]);
+    assert_eq!(name(&said), "go | !a | a=1 | !B | B=2");
+    let (said, losses) = sent_again(Format::OpenAi, &[ASKED, &call, &results[0], &call, &results[1]]);
+    assert_eq!(name(&said), "go | !a | a=1 | !B | B=2");
+    assert_eq!(losses, ["1 x call id replaced by a derived one (m3)"]);
+    // One that was not answered is left out, and told.
+    let (said, losses) = sent_again(Format::OpenAi, &[ASKED, &openai_call(&["a", "a"]), &results[0]]);
+    assert_eq!(
+        (&*said, losses),
+        ("go | !a | a=1", vec!["m1: a call under the id of another left out".to_owned()])
+    );
+}
+
+#[test]
+fn a_20_thinking_that_stands_elsewhere_than_first_is_left_out() {
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
+    let text = r#"{"type":"text","text":"So."}"#;
+    let sent = |answers: &[&[&str]]| {
+        let answers = answers
+            .iter()
+            .map(|blocks| format!(r#"{{"role":"assistant","content":[{}]}}"#, blocks.join(",")));
+        let items: Vec<String> =
+            std::iter::once(ASKED.to_owned()).chain(answers).chain([ASKED.to_owned()]).collect();
+        sent_again(Format::Anthropic, &items.iter().map(String::as_str).collect::<Vec<_>>()).0
+    };
+    assert_eq!(sent(&[&[thinking, text]]), "go | (reasoning) So. | go");
+    // It may come in messages of its own.
+    assert_eq!(sent(&[&[thinking], &[text]]), "go | (reasoning) | So. | go");
+    for odd in [&[&[text, thinking][..]][..], &[&[thinking, text, thinking]], &[&[text], &[thinking]]] {
+        assert_eq!(sent(odd), "go | So. | go");
+    }
+}
+
+#[test]
+fn r_05_ids_of_messages_are_no_ids_of_items() {
+    let answer = r#"{"id":"m1","role":"assistant","parts":[{"type":"reasoning","text":"hm"},{"type":"step-start"},{"type":"text","text":"So."}]}"#;
+    let messages = messages_from_json(Format::UiMessages, answer).unwrap();
+    assert_eq!(messages.len(), 2);
+    let sent = render(&messages, Format::UiMessages).unwrap();
+    assert_eq!(sent.json, format!("[{answer}]"));
 }
 
 #[test]

@@ -184,6 +184,10 @@ fn a_20_thinking_leads_and_does_not_end() {
     breaks("A-20", Anthropic, &list(&[ASK, &thought(&[text, THINK, text])]));
     breaks("A-20", Anthropic, &list(&[ASK, &thought(&[THINK, text, THINK])]));
     holds(Anthropic, &list(&[ASK, &thought(&[THINK, text])]));
+    // Thinking alone ends with it too; the history may end in the middle of an answer.
+    breaks("A-20", Anthropic, &list(&[ASK, &thought(&[THINK]), ASK]));
+    holds(Anthropic, &list(&[ASK, &thought(&[THINK]), &thought(&[text]), ASK]));
+    holds(Anthropic, &list(&[ASK, &thought(&[THINK])]));
 }
 
 #[test]

@@ -145,6 +145,10 @@ fn u_03_one_id_one_call() {
 #[test]
 fn u_11_texts_do_not_become_blank() {
     breaks("U-11", OpenAi, &list(&[r#"{"role":"user","content":"  "}"#]));
+    breaks("U-11", OpenAi, &list(&[r#"{"role":"user","content":[{"type":"text","text":" "}]}"#]));
+    let blank = r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":" "}]}"#;
+    breaks("U-11", Responses, &list(&[ASK, blank]));
+    breaks("U-11", Gemini, &list(&[G_ASK, &G_SAY.replace("ok", " ")]));
 }
 
 // OpenAI Responses.
@@ -292,6 +296,10 @@ fn g_04_the_user_begins() {
 fn g_05_a_part_holds_one_thing() {
     breaks("G-05", Gemini, &list(&[r#"{"role":"user","parts":[]}"#]));
     breaks("G-05", Gemini, &list(&[r#"{"role":"user","parts":[{"text":"a","fileData":{"fileUri":"x"}}]}"#]));
+    let empty = |more: &str| G_CALL.replace("[{", &format!("[{{\"text\":\"\"{more}}},{{"));
+    breaks("G-05", Gemini, &list(&[G_ASK, &empty(""), G_RESULT]));
+    // G-09: with a signature it stays.
+    holds(Gemini, &list(&[G_ASK, &empty(r#","thoughtSignature":"c2ln""#), G_RESULT]));
 }
 
 #[test]

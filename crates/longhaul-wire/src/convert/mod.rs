@@ -14,12 +14,13 @@ use crate::{
     Document, Format, Repair, WireError,
     dialect::{Dialect, Sources},
     document::{Envelope, Fragment, Layout, from_bytes},
-    formats::{Draft, Writing},
+    formats::{Blanks, Draft, Writing},
     json::Json,
     media::Payload,
     order::ordered,
     render::Body,
-    repair,
+    repair::repair_for,
+    validate::is_blank,
 };
 
 /// A history in another format.
@@ -37,7 +38,7 @@ pub struct Conversion {
 /// Between the formats of one provider (Anthropic and Claude Code, Responses and Codex) a message keeps its own spelling,
 /// with all that is in it. Elsewhere tool calls keep their ids and names where the format allows them and get derived ones
 /// where not; what is signed or encrypted means nothing there and is left out. Calls that were never answered are answered
-/// as [`repair`](crate::repair) does it. To the format that it is in, a document comes back as it is.
+/// as [`repair`](crate::repair) does it, at the end too where something follows them. To the format that it is in, a document comes back as it is.
 ///
 /// # Errors
 /// When `to` is a format that can only be imported, or has no place for anything of the history.
@@ -95,14 +96,14 @@ fn converted(
 ) -> Result<Converted, WireError> {
     let table = doc.media_table();
     let sources = sources(doc, &table);
+    let said = doc.transcript.entries().iter().map(|entry| spelled(doc, &entry.message, writing)).collect();
     let repaired = match writing.carries_all {
-        true => Repair { transcript: doc.transcript.clone(), done: Vec::new() },
-        false => repair(&doc.transcript),
+        true => Repair { transcript: said, done: Vec::new() },
+        false => repair_for(writing, &said),
     };
     repaired.done.into_iter().for_each(|done| losses.note(done));
-    let said = repaired.transcript.entries().iter();
-    let messages: Vec<Message> = said.map(|entry| spelled(doc, &entry.message, writing)).collect();
-    let messages = ordered(&messages, writing, losses);
+    let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
+    let messages = ordered(messages, writing, losses);
     let messages: Vec<&Message> = messages.iter().map(|message| &**message).collect();
     let media = if writing.carries_all { body::media(doc, &sources) } else { Vec::new() };
     let body = Body::of(writing, &messages, sources, losses);
@@ -175,7 +176,10 @@ pub(crate) fn strip(
             part => says(part, losses),
         });
     }
-    messages.retain(|message| !message.parts.is_empty() || writing.carries_all);
+    // What is left beside reasoning may be blank, which nobody takes for an answer (U-11).
+    let is_said =
+        |part: &Part| !matches!(part, Part::Text(text) if is_blank(text)) || writing.blanks == Blanks::Stay;
+    messages.retain(|message| message.parts.iter().any(is_said) || writing.carries_all);
 }
 
 /// Returns whether a dialect carries the arguments of `call` as the model wrote them, which may have been cut off: some want an object,

@@ -1,17 +1,14 @@
 //! Cutting messages the way the target cuts them: who may speak after whom, where results stand, what ids look like.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 
 use longhaul_transcript::{ContentHash, Message, Part, Role};
 
 use super::losses::{Losses, place};
 
-/// What every format of a provider's asks for: calls are the assistant's and have ids of their own, and results stand behind
-/// them.
+/// What every format of a provider's asks for: calls are the assistant's, and those of one answer stand in one message.
 pub(crate) fn paired(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
-    let messages = results_of_the_tools(messages);
-    let messages = fit_ids(calls_of_the_assistant(messages, losses), losses);
-    join_runs(results_after_calls(messages))
+    join_runs(calls_of_the_assistant(messages, losses))
 }
 
 /// What a provider asks for whose tools have names of one form.
@@ -41,26 +38,6 @@ pub(crate) fn fit_name(name: &str) -> String {
     name.chars().map(fit).collect()
 }
 
-/// Takes results out of the answers that they stand in, in formats whose messages hold a call together with its result.
-fn results_of_the_tools(messages: Vec<Message>) -> Vec<Message> {
-    let mut split: Vec<Message> = Vec::with_capacity(messages.len());
-    for mut message in messages {
-        if message.role != Role::Assistant || message.results().next().is_none() {
-            split.push(message);
-            continue;
-        }
-        let begin = split.len();
-        for part in std::mem::take(&mut message.parts) {
-            let role = if matches!(part, Part::ToolResult(_)) { Role::Tool } else { Role::Assistant };
-            match split[begin..].last_mut().filter(|last| last.role == role && role == Role::Assistant) {
-                Some(last) => last.parts.push(part),
-                None => split.push(Message { role, parts: vec![part], ..message.clone() }),
-            }
-        }
-    }
-    split
-}
-
 /// Only the assistant can make calls; in tau2 the simulated user has tools too.
 fn calls_of_the_assistant(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
     let mut split = Vec::with_capacity(messages.len());
@@ -79,87 +56,6 @@ fn calls_of_the_assistant(messages: Vec<Message>, losses: &mut Losses) -> Vec<Me
         split.push(Message::new(Role::Assistant, calls));
     }
     split
-}
-
-/// Gives every call an id of its own that every format accepts: at most 64 letters, digits, `_` and `-`.
-fn fit_ids(mut messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
-    let mut taken: HashSet<String> = HashSet::new();
-    let mut now: HashMap<String, String> = HashMap::new();
-    for message in &mut messages {
-        let at = place(message);
-        for part in &mut message.parts {
-            match part {
-                Part::ToolCall(call) => {
-                    let old = call.id.as_str().to_owned();
-                    let fit = fit_id(&old, &taken);
-                    if fit != old {
-                        losses.count("call id replaced by a derived one", at);
-                    }
-                    taken.insert(fit.clone());
-                    now.insert(old, fit.clone());
-                    call.id = fit.into();
-                }
-                Part::ToolResult(result) => {
-                    if let Some(fit) = now.get(result.call_id.as_str()) {
-                        result.call_id = fit.as_str().into();
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    messages
-}
-
-fn fit_id(id: &str, taken: &HashSet<String>) -> String {
-    let is_fit = !id.is_empty()
-        && id.len() <= 64
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if is_fit && !taken.contains(id) {
-        return id.to_owned();
-    }
-    let mut nth = taken.len() as u64;
-    loop {
-        let hash = ContentHash::of_fields([id.as_bytes(), &nth.to_le_bytes()]);
-        let derived = format!("call_{}", hash.short(24));
-        if !taken.contains(&derived) {
-            return derived;
-        }
-        nth += 1;
-    }
-}
-
-/// Moves what was said between a call and its results behind them.
-fn results_after_calls(messages: Vec<Message>) -> Vec<Message> {
-    let mut queue: VecDeque<Message> = messages.into();
-    let mut ordered: Vec<Message> = Vec::with_capacity(queue.len());
-    let mut open: HashSet<String> = HashSet::new();
-    let mut waiting: Vec<Message> = Vec::new();
-    let mut had_result = false;
-    while let Some(message) = queue.pop_front() {
-        let answers = message.results().any(|result| open.contains(result.call_id.as_str()));
-        let is_call = message.calls().next().is_some();
-        let goes_on = !had_result && message.role == Role::Assistant && waiting.is_empty();
-        if open.is_empty() || answers || goes_on {
-            for result in message.results() {
-                had_result |= open.remove(result.call_id.as_str());
-            }
-            if is_call && open.is_empty() {
-                had_result = false;
-            }
-            open.extend(message.calls().map(|call| call.id.as_str().to_owned()));
-            ordered.push(message);
-        } else {
-            waiting.push(message);
-        }
-        if open.is_empty() {
-            for message in waiting.drain(..).rev() {
-                queue.push_front(message);
-            }
-        }
-    }
-    ordered.extend(waiting);
-    ordered
 }
 
 /// Joins the items that formats of one item a line make of one answer: words and calls that follow each other.
@@ -197,17 +93,6 @@ pub(crate) fn merge_roles(messages: Vec<Message>, spoken: fn(Role) -> Role) -> V
         message.parts.sort_by_key(|part| !matches!(part, Part::ToolResult(_)));
     }
     merged
-}
-
-/// O-11: developer and system are two names for one thing; a history uses one of them.
-pub(crate) fn one_instructor(mut messages: Vec<Message>) -> Vec<Message> {
-    if messages.iter().any(|message| message.role == Role::System) {
-        messages
-            .iter_mut()
-            .filter(|message| message.is_system())
-            .for_each(|message| message.role = Role::System);
-    }
-    messages
 }
 
 /// Which pictures and files the user has to show, for nobody else can.

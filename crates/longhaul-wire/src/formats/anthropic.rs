@@ -5,7 +5,7 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{Answers, Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -16,6 +16,7 @@ use crate::{
     },
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
+    ids,
     json::{Json, Object, quoted},
     media::{Data, Payload},
     validate,
@@ -38,7 +39,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::BeforeAnswers,
         blanks: Blanks::GoEverywhere,
-        order: Order::ResultsFirst { most_calls: usize::MAX, answers: Answers::AsOne },
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);
@@ -84,6 +86,8 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     has_detail: false,
     has_file_names: true,
     says_reasoning: false,
+    is_led_by_reasoning: true,
+    takes_id: ids::is_plain,
     takes_name: |_| false,
     spelling: Some(|items| match items {
         [item] if !is_answer(*item) => Some(item.raw().to_owned()),

@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{CallKind, Message, Outcome, Part, RawJson, Role, ToolCall, ToolResult};
 
-use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup,
@@ -30,7 +30,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Stay,
-        order: Order::AsSaid,
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, losses| {
             let messages = regroup::paired(messages, losses);
             regroup::one_call_at_a_time(messages, losses)
@@ -61,6 +62,7 @@ static MESSAGE: Dialect = Dialect {
     read,
     fresh,
     spelling: None,
+    settle: |_, _, _, _| {},
     has_detail: false,
     has_file_names: false,
     takes_name: |_| false,

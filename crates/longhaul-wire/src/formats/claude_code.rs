@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{ContentHash, Role};
 
-use super::{Blanks, Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, SessionFile, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -28,7 +28,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
         blanks: Blanks::Stay,
-        order: Order::AsSaid,
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);

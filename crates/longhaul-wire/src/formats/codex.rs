@@ -1,6 +1,6 @@
 //! Codex CLI rollouts: items of the Responses API, one a line.
 
-use super::{Blanks, Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, SessionFile, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -26,7 +26,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Stay,
-        order: Order::AsSaid,
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, losses| {
             regroup::shown_by_the_user(regroup::paired_and_named(messages, losses), Shown::Answers, losses)
         },

@@ -1,13 +1,17 @@
 //! Google Gemini: contents made of parts, of which each holds one kind of data.
 
-use std::collections::HashMap;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use longhaul_transcript::{
     ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, Tokens, ToolCall, ToolResult,
     Usage,
 };
 
-use super::{Answers, Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -36,8 +40,9 @@ pub(super) const SPEC: Spec = Spec {
         keeps_reasoning: true,
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
-        blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: usize::MAX, answers: Answers::Joined },
+        blanks: Blanks::GoWhereEmpty,
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
             regroup::merge_roles(regroup::shown_by_the_user(messages, Shown::Results, losses), |role| role)
@@ -49,6 +54,7 @@ pub(super) const SPEC: Spec = Spec {
         tools: Tools::Inside(|tools| format!("[{{\"functionDeclarations\":[{}]}}]", tools.join(","))),
         takes_cache_marks: false,
         file: |mut draft, losses| {
+            draft.messages = paired(joined(draft.messages));
             // G-03, G-04: a history begins with the user.
             if draft.begins_with_answer {
                 losses.note("a user turn stands before the first answer: a history must begin with one");
@@ -92,6 +98,8 @@ pub(super) static MESSAGE: Dialect = Dialect {
     has_detail: false,
     has_file_names: false,
     says_reasoning: false,
+    is_led_by_reasoning: false,
+    takes_id: |_| true,
     takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |value| {
@@ -134,6 +142,126 @@ fn claims(head: &Head<'_>) -> Option<Claim> {
         false => head.has_any(&["contents", "systemInstruction", "system_instruction"]),
     };
     is_one.then_some(Claim::Shape)
+}
+
+/// G-03: joins answers that follow each other, for a turn with calls follows no turn of the model's own.
+fn joined(contents: Vec<String>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::with_capacity(contents.len());
+    let mut last_parts = None;
+    for content in contents {
+        let parts = parts_of_answer(&content);
+        match (joined.last_mut(), last_parts.as_mut(), &parts) {
+            (Some(last), Some(range), Some(more)) => append(last, range, &content[more.clone()]),
+            _ => {
+                joined.push(content);
+                last_parts = parts;
+            }
+        }
+    }
+    joined
+}
+
+/// Returns where the parts of an answer stand; `None` for what is none.
+fn parts_of_answer(content: &str) -> Option<Range<usize>> {
+    let json = Json::check(content.as_bytes()).ok()?;
+    let is_answer = json.get("role").and_then(Json::text).is_some_and(|role| role == "model");
+    json.get("parts").filter(|_| is_answer).map(|parts| parts.range_in(content))
+}
+
+/// Puts more parts behind those at `range`; one alone may stand for a list of one.
+fn append(content: &mut String, range: &mut Range<usize>, more: &str) {
+    let inside = |parts: &str| {
+        parts.strip_prefix('[').and_then(|parts| parts.strip_suffix(']')).unwrap_or(parts).to_owned()
+    };
+    let parts = format!("[{},{}]", inside(&content[range.clone()]), inside(more));
+    content.replace_range(range.clone(), &parts);
+    range.end = range.start + parts.len();
+}
+
+/// G-10: has the responses of each turn bear the ids of its calls, or none where these have none; then they stand in the order of
+/// the calls.
+fn paired(mut contents: Vec<String>) -> Vec<String> {
+    for at in 1..contents.len() {
+        if contents[at].contains("unctionResponse") || contents[at].contains("unction_response") {
+            let answered = answered(&contents[at - 1], &contents[at]);
+            contents[at] = answered.unwrap_or_else(|| std::mem::take(&mut contents[at]));
+        }
+    }
+    contents
+}
+
+/// Returns `responses` so that each bears the id of its call in `calls`; `None` where it is not all of these that they answer.
+fn answered(calls: &str, responses: &str) -> Option<String> {
+    let calls = Json::check(calls.as_bytes()).ok()?.get("parts")?.elements();
+    let calls: Vec<Object<'_>> = calls.into_iter().filter_map(call_in).collect();
+    let ids: HashSet<String> = calls.iter().filter_map(|call| call.text("id")).map(Cow::into_owned).collect();
+    let list = Json::check(responses.as_bytes()).ok()?.get("parts")?;
+    let parts = list.elements();
+    // What a tool shows stands behind its response.
+    let mut chunks: Vec<_> = parts.chunk_by(|_, next| response_in(*next).is_none()).map(Some).collect();
+    let lead = chunks.first_mut().filter(|chunk| chunk.is_some_and(|chunk| response_in(chunk[0]).is_none()));
+    let mut spelled: Vec<String> =
+        lead.and_then(Option::take).iter().flat_map(|parts| raw_of(parts)).collect();
+    let mut answers = Vec::with_capacity(calls.len());
+    for call in &calls {
+        let find = |fits: &dyn Fn(Option<&str>, Object<'_>) -> bool| {
+            chunks.iter().position(|chunk| {
+                let response = chunk.and_then(|chunk| response_in(chunk[0]));
+                response.is_some_and(|response| {
+                    let id = response.text("id").map(Cow::into_owned).filter(|id| ids.contains(id));
+                    fits(id.as_deref(), response)
+                })
+            })
+        };
+        let (id, name) = (call.text("id"), call.text("name"));
+        let same_id = find(&|own, _| own.is_some() && own == id.as_deref());
+        let at = same_id.or_else(|| find(&|own, response| own.is_none() && response.text("name") == name))?;
+        let chunk = chunks[at].take()?;
+        answers.push((at, with_id(chunk[0], call.some("id")), raw_of(&chunk[1..])));
+    }
+    if chunks.iter().any(Option::is_some) {
+        return None;
+    }
+    // By their ids they may stand in any order.
+    if ids.len() == calls.len() {
+        answers.sort_by_key(|(at, ..)| *at);
+    }
+    spelled
+        .extend(answers.into_iter().flat_map(|(_, response, shown)| std::iter::once(response).chain(shown)));
+    let is_same = parts.iter().map(|part| part.raw()).eq(spelled.iter().map(String::as_str));
+    (!is_same).then(|| {
+        let mut edits = Edits::default();
+        edits.replace(list.range_in(responses), super::listed(&spelled));
+        edits.apply(responses)
+    })
+}
+
+fn raw_of(parts: &[Json<'_>]) -> Vec<String> {
+    parts.iter().map(|part| part.raw().to_owned()).collect()
+}
+
+fn call_in(part: Json<'_>) -> Option<Object<'_>> {
+    either(&part.object(), "functionCall", "function_call").map(Json::object)
+}
+
+fn response_in(part: Json<'_>) -> Option<Object<'_>> {
+    either(&part.object(), "functionResponse", "function_response").map(Json::object)
+}
+
+/// Returns a part with a response so that this bears the id.
+fn with_id(part: Json<'_>, id: Option<Json<'_>>) -> String {
+    let Some(response) = response_in(part) else { return part.raw().to_owned() };
+    let mut edits = Edits::default();
+    match (response.get("id"), id) {
+        (Some(own), Some(id)) => edits.replace(own.range_in(part.raw()), id.raw()),
+        (None, Some(id)) => {
+            let begin = response.whole().range_in(part.raw()).start + 1;
+            edits.replace(begin..begin, format!("\"id\":{},", id.raw()));
+        }
+        (Some(_), None) => remove_field(part.raw(), &response, "id", &mut edits),
+        (None, None) => {}
+    }
+    edits.apply(part.raw())
 }
 
 /// Returns standing instructions as the one value that they are in a request.

@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{Message, Origin, Part};
 
-use super::{Blanks, Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, Spec, Tools, Writing};
 use crate::{
     Format, WireError,
     detect::{Claim, Head},
@@ -29,7 +29,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Stay,
-        order: Order::AsSaid,
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, _| messages,
         tool: super::openai::tool,
         tools: Tools::AsTheyCame,
@@ -69,6 +70,8 @@ static MESSAGE: Dialect = Dialect {
     has_detail: false,
     has_file_names: false,
     says_reasoning: true,
+    is_led_by_reasoning: false,
+    takes_id: |_| true,
     takes_name: |_| true,
     spelling: None,
     answer: |_| None,

@@ -165,8 +165,10 @@ pub(crate) struct Writing {
     pub(crate) later_system: LaterSystem,
     /// What becomes of texts of white space.
     pub(crate) blanks: Blanks,
-    /// How messages are ordered before they are written.
-    pub(crate) order: Order,
+    /// How many calls an answer may make before their results.
+    pub(crate) most_calls: usize,
+    /// Whether answers that follow each other are read as one, so that the results of all may stand behind the last.
+    pub(crate) reads_as_one: bool,
     /// Cuts messages the way the format cuts them.
     pub(crate) regroup: fn(Vec<Message>, &mut Losses) -> Vec<Message>,
     /// Spells the definition of a tool for the model.
@@ -201,41 +203,6 @@ pub(crate) enum LaterSystem {
     Never,
 }
 
-/// How messages are ordered before they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// As they were said.
-    AsSaid,
-    /// Results directly behind their calls.
-    ResultsFirst {
-        /// How many calls an answer may make before their results.
-        most_calls: usize,
-        /// How answers are read that follow each other.
-        answers: Answers,
-    },
-}
-
-/// How a provider reads answers that follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answers {
-    /// As one, however they are written: the results of all may stand behind the last.
-    AsOne,
-    /// Each by itself; those that are not spelled already are written as one, and words may stand behind its calls.
-    Joined,
-    /// Each by itself, with the results of its calls directly behind it.
-    Apart,
-}
-
-impl Order {
-    /// Returns how many calls an answer may make before their results.
-    pub(crate) fn most_calls(self) -> usize {
-        match self {
-            Order::AsSaid => usize::MAX,
-            Order::ResultsFirst { most_calls, .. } => most_calls,
-        }
-    }
-}
-
 /// What becomes of texts of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blanks {
@@ -243,6 +210,8 @@ pub(crate) enum Blanks {
     Stay,
     /// Messages that say nothing else go, and blank texts beside others that are not the model's (U-11).
     Go,
+    /// As `Go`, and the model's go as well where they are empty (G-05).
+    GoWhereEmpty,
     /// They go wherever they stand, in results too.
     GoEverywhere,
 }

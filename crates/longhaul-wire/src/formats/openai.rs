@@ -7,13 +7,13 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{Answers, Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
+use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, opaque, typed_text},
-    edit::{Emptied, Home, Leaf, Located},
+    edit::{Edits, Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
@@ -38,15 +38,19 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: MOST_CALLS, answers: Answers::Apart },
+        most_calls: MOST_CALLS,
+        reads_as_one: false,
         regroup: |messages, losses| {
             let messages = regroup::paired_and_named(messages, losses);
-            regroup::one_instructor(regroup::shown_by_the_user(messages, Shown::All, losses))
+            regroup::shown_by_the_user(messages, Shown::All, losses)
         },
         tool,
         tools: Tools::Inside(super::listed),
         takes_cache_marks: false,
-        file: |draft, _| draft.object_or_list([draft.model_field(), draft.tools_field()], "messages"),
+        file: |mut draft, _| {
+            one_instructor(&mut draft.messages);
+            draft.object_or_list([draft.model_field(), draft.tools_field()], "messages")
+        },
         session: None,
     }),
     written_as: Some(Format::OpenAi),
@@ -75,7 +79,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     is_patched: true,
     content_key: None,
     unsign: |_, _, _| {},
-    settle: |_, _, _, _| {},
+    settle,
     with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: false,
@@ -83,6 +87,8 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     has_detail: true,
     has_file_names: true,
     says_reasoning: false,
+    is_led_by_reasoning: false,
+    takes_id: |id| !id.is_empty(),
     takes_name: is_name,
     spelling: Some(|items| Some(items.iter().map(|item| respelled(*item)).collect::<Vec<_>>().join("\n"))),
     answer: |value| {
@@ -98,6 +104,35 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     },
     outside: None,
 };
+
+/// O-11: developer and system are two names for one thing; a history uses one of them.
+fn one_instructor(messages: &mut [String]) {
+    let said_by = |message: &String, name: &str| {
+        let role =
+            message.contains(name).then(|| Json::check(message.as_bytes()).ok()?.get("role")).flatten();
+        role.filter(|role| role.text().is_some_and(|role| role == name)).map(|role| role.range_in(message))
+    };
+    if !messages.iter().any(|message| said_by(message, "system").is_some()) {
+        return;
+    }
+    for message in messages {
+        if let Some(role) = said_by(message, "developer") {
+            message.replace_range(role, "\"system\"");
+        }
+    }
+}
+
+/// O-03: an answer of which nothing is left but its reasoning has content all the same.
+fn settle(base: &str, old: &[Located<'_>], new: &[Option<&Part>], edits: &mut Edits) {
+    let mut kept = old.iter().zip(new).filter(|(_, new)| new.is_some());
+    if !kept.all(|(located, _)| matches!(located.part, Part::Reasoning(_))) {
+        return;
+    }
+    match Json::check(base.as_bytes()).ok().and_then(|message| message.get("content")) {
+        Some(content) => edits.replace(content.range_in(base), "\"\""),
+        None => edits.replace(base.len() - 1..base.len() - 1, ",\"content\":\"\""),
+    }
+}
 
 fn claims(head: &Head<'_>) -> Option<Claim> {
     let is_one = match head.is_array() {

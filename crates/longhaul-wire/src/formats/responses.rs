@@ -5,7 +5,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Blanks, LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
+use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -38,7 +38,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::AsSaid,
+        most_calls: usize::MAX,
+        reads_as_one: true,
         regroup: |messages, losses| {
             regroup::shown_by_the_user(regroup::paired_and_named(messages, losses), Shown::Answers, losses)
         },
@@ -82,6 +83,8 @@ pub(super) static MESSAGE: Dialect = Dialect {
     has_detail: true,
     has_file_names: true,
     says_reasoning: false,
+    is_led_by_reasoning: false,
+    takes_id: |id| id.chars().count() <= 64,
     takes_name: |_| false,
     spelling: Some(as_they_are),
     // An item that answers a call has an `output` too.
@@ -368,7 +371,13 @@ fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
         role => (role.as_str(), "input_text"),
     };
     let parts = content_parts(&message.parts, kind, sources);
-    if !parts.is_empty() {
+    // Blank words beside calls would be an item of their own (U-11).
+    let is_silent = |part: &Part| match part {
+        Part::Text(text) => validate::is_blank(text),
+        part => matches!(part, Part::ToolCall(_)),
+    };
+    let is_said = message.calls().next().is_none() || !message.parts.iter().all(is_silent);
+    if !parts.is_empty() && is_said {
         items.push(format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{}]}}", parts.join(",")));
     }
     items.extend(message.calls().map(|call| {

@@ -15,7 +15,7 @@ use longhaul_transcript::{
     ToolResult,
 };
 
-use super::{Answers, Blanks, Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{Blanks, Draft, LaterSystem, Lead, Spec, Tools, Writing};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -45,7 +45,8 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Inside,
         later_system: LaterSystem::Anywhere,
         blanks: Blanks::Go,
-        order: Order::ResultsFirst { most_calls: usize::MAX, answers: Answers::Apart },
+        most_calls: usize::MAX,
+        reads_as_one: false,
         regroup: |messages, losses| {
             let messages = regroup::paired(messages, losses);
             results_with_calls(regroup::shown_by_the_user(messages, Shown::Results, losses))
@@ -91,6 +92,8 @@ static MESSAGE: Dialect = Dialect {
     has_detail: false,
     has_file_names: true,
     says_reasoning: true,
+    is_led_by_reasoning: false,
+    takes_id: |_| true,
     takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |_| None,

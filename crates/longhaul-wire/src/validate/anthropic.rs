@@ -104,14 +104,26 @@ pub(super) fn add_message<'a>(
     }
 }
 
-/// Takes blank texts of the assistant away.
-pub(super) fn drop_blank_texts(turns: &mut [Turn<'_>]) {
+/// Takes away what the agent keeps in its file and leaves out of its requests: blank texts of the model, and thinking that led to
+/// nothing.
+pub(super) fn drop_unsent(turns: &mut Vec<Turn<'_>>) {
     let is_blank_text = |block: &Block<'_>| {
         block.kind == "text" && block.fields.text("text").is_some_and(|text| is_blank(&text))
     };
     for turn in turns.iter_mut().filter(|turn| turn.role == "assistant") {
         turn.blocks.retain(|block| !is_blank_text(block));
+        let mut last = None;
+        for block in &mut turn.blocks {
+            block.leads = last.replace(block.message) != Some(block.message);
+        }
     }
+    turns.retain(|turn| {
+        turn.role != "assistant" || turn.blocks.is_empty() || !turn.blocks.iter().all(is_thinking)
+    });
+}
+
+fn is_thinking(block: &Block<'_>) -> bool {
+    matches!(&*block.kind, "thinking" | "redacted_thinking")
 }
 
 pub(super) fn check(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
@@ -286,16 +298,17 @@ fn compaction(turns: &[Turn<'_>], report: &mut Report) {
 
 /// where thinking must, may and must not stand.
 fn thinking(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
-    let is_thinking = |block: &Block<'_>| matches!(&*block.kind, "thinking" | "redacted_thinking");
     let speaking: Vec<_> = turns.iter().filter(|turn| turn.role == "assistant").collect();
-    for turn in &speaking {
+    for (nth, turn) in speaking.iter().enumerate() {
         let (Some(first), Some(last)) = (turn.blocks.first(), turn.blocks.last()) else { continue };
         // A compaction block may lead; thinking may come in rounds, each behind a tool's result.
         let has = turn.blocks.iter().any(is_thinking);
         if has && !is_thinking(first) && first.kind != "compaction" && !is_thinking_of_later_message(turn) {
             report.add("A-20", &*first.path, "a message with thinking begins with it");
         }
-        if is_thinking(last) && turn.blocks.iter().any(|block| !is_thinking(block)) {
+        // The history may end in the middle of an answer.
+        let is_cut = nth + 1 == speaking.len() && turns.last().is_some_and(|last| last.role == "assistant");
+        if is_thinking(last) && (!is_cut || turn.blocks.iter().any(|block| !is_thinking(block))) {
             report.add("A-20", &*last.path, "a message does not end with thinking");
         }
     }
@@ -338,11 +351,7 @@ fn thinking(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
 
 /// Returns whether the turn was merged from several messages, of which a later one begins with thinking.
 fn is_thinking_of_later_message(turn: &Turn<'_>) -> bool {
-    turn.messages.0 != turn.messages.1
-        && turn
-            .blocks
-            .iter()
-            .any(|block| block.leads && matches!(&*block.kind, "thinking" | "redacted_thinking"))
+    turn.messages.0 != turn.messages.1 && turn.blocks.iter().any(|block| block.leads && is_thinking(block))
 }
 
 /// blocks one by one. Returns the number of images and documents found.

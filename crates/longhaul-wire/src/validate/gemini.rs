@@ -1,8 +1,8 @@
 //! G-01 to G-10: Google Gemini.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
-use super::{Profile, Report, messages, value};
+use super::{Profile, Report, is_blank, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -105,7 +105,20 @@ fn shape(json: Json<'_>, content: &Content<'_>, path: &str, report: &mut Report)
         if count != 1 {
             report.add("G-05", format!("{path}.parts[{nth}]"), format!("{count} data fields in one part"));
         }
+        if unsigned_text(part).is_some_and(|text| text.is_empty()) {
+            report.add("G-05", format!("{path}.parts[{nth}]"), "an empty text");
+        }
     }
+    let is_blank_text = |part: &Object<'_>| unsigned_text(part).is_some_and(|text| is_blank(&text));
+    if !content.parts.is_empty() && content.parts.iter().all(is_blank_text) {
+        report.add("U-11", path, "a text that is only whitespace");
+    }
+}
+
+/// Returns the words of a part; `None` for a thought, and for what a signature stands with (G-09).
+fn unsigned_text<'a>(part: &Object<'a>) -> Option<Cow<'a, str>> {
+    let is_signed = ["thoughtSignature", "thought_signature"].iter().any(|key| part.some(key).is_some());
+    part.text("text").filter(|_| !is_signed && !part.is_true("thought"))
 }
 
 /// G-10: a response bears the name of its call, and its id where the call has one.

@@ -110,7 +110,9 @@ fn content(message: &Object<'_>, path: &str, report: &mut Report) {
     if content.is_array() && content.elements().is_empty() {
         report.add("O-03", path, "an empty list as content");
     }
-    if role(message) == "user" && content.text().is_some_and(|text| is_blank(&text) && !text.is_empty()) {
+    let texts = content.elements().into_iter().filter_map(|part| part.get("text"));
+    let is_white = |text: Json<'_>| text.text().is_some_and(|text| is_blank(&text) && !text.is_empty());
+    if role(message) == "user" && std::iter::once(content).chain(texts).any(is_white) {
         report.add("U-11", path, "a text that is only whitespace");
     }
     // O-12: what is shown, the user shows.

@@ -204,7 +204,7 @@ fn message(item: &Object<'_>, kind: &str, path: &str, report: &mut Report) {
     if item.text("role").as_deref() == Some("assistant") && parts.any(is_shown) {
         report.add("R-14", path, "a picture or file in an answer");
     }
-    if !(kind.is_empty() || kind == "message") || item.text("role").as_deref() != Some("user") {
+    if !(kind.is_empty() || kind == "message") {
         return;
     }
     let content = item.get("content");
@@ -213,7 +213,18 @@ fn message(item: &Object<'_>, kind: &str, path: &str, report: &mut Report) {
         Some(parts) => parts.elements().into_iter().filter_map(|part| part.get("text")).collect(),
         None => Vec::new(),
     };
-    if texts.iter().any(|text| text.text().is_some_and(|text| is_blank(&text) && !text.is_empty())) {
+    let is_white = |text: &Json<'_>| text.text().is_some_and(|text| is_blank(&text) && !text.is_empty());
+    // The model may write a blank text beside others.
+    let is_one = match item.text("role").as_deref() {
+        Some("user") => texts.iter().any(is_white),
+        Some("assistant") => {
+            !texts.is_empty()
+                && texts.len() == content.map_or(0, |all| all.elements().len().max(1))
+                && texts.iter().all(is_white)
+        }
+        _ => false,
+    };
+    if is_one {
         report.add("U-11", path, "a text that is only whitespace");
     }
 }

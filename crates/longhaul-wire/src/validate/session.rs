@@ -93,8 +93,7 @@ pub(crate) fn check_claude_code(
             anthropic::add_message(&mut turns, at, &format!("line {}", at + 1), message, report);
         }
     }
-    // The agent keeps blank texts of the model in its file and leaves them out of its requests.
-    anthropic::drop_blank_texts(&mut turns);
+    anthropic::drop_unsent(&mut turns);
     anthropic::check(&turns, profile, report);
     Ok(())
 }
