@@ -230,7 +230,7 @@ async fn destroyed_words_do_not_come_back_from_a_session_that_knows_them() {
             Way::Rewind => session.rewind(last).await.unwrap(),
             Way::Talk => {}
             Way::Compact => drop(session.compact(None).await.unwrap()),
-            Way::Undo => assert_eq!(session.undo().await.unwrap(), false, "what it stands on is gone"),
+            Way::Undo => assert!(!session.undo().await.unwrap(), "what it stands on is gone"),
             Way::Branch => drop(session.branch(last).await.unwrap()),
         }
         (14..60).for_each(|nth| turn(&mut session, nth));

@@ -16,7 +16,7 @@ use longhaul::{
         rules::RulesSummarizer,
     },
     tokens::{CharsPer4, ContextWindow, TokenCounter as _},
-    transcript::{FixedClock, Message, SessionId, Sleep, SummaryMode, Tokens},
+    transcript::{Message, SessionId, Sleep, SummaryMode, Tokens},
 };
 
 const RULE: &str = "Never restart the primary during business hours.";
