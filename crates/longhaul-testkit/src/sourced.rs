@@ -3,10 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_transcript::{Entry, Message, Part, Role};
+use longhaul_transcript::{Entry, Message, Part, Role, ToolCall, ToolResult};
 use serde_json::Value;
 
 mod calls;
+mod claims;
+mod sides;
+
+use claims::Section;
 
 /// Returns the lines of `summary` that `entries` do not hold.
 ///
@@ -17,17 +21,24 @@ mod calls;
 pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
     let sources = Sources::new(entries);
     let mut found = Vec::new();
-    let (mut message, mut is_made, mut is_deed) = (None, false, false);
+    let (mut message, mut section) = (None, Section::default());
     for line in summary.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
-            (message, is_made) = (handle_in(heading), MADE.iter().any(|word| heading.starts_with(word)));
-            is_deed = heading.starts_with("Calls that changed something");
+            (message, section) = (handle_in(heading), Section::under(heading));
+            if !sources.hold_heading(&section) {
+                found.push(line.to_owned());
+            }
             continue;
         }
         if line.trim().trim_matches('`').is_empty() {
+            if line.starts_with("```") {
+                section.fence();
+            }
             continue;
         }
-        let bullet = line.strip_prefix("- ").filter(|rest| handle(rest).is_some()).unwrap_or(line);
+        // What another's summary tells as open was so then.
+        let bare = line.strip_prefix("[as of then] ").unwrap_or(line);
+        let bullet = bare.strip_prefix("- ").filter(|rest| handle(rest).is_some()).unwrap_or(bare);
         let said = match handle(bullet) {
             Some((named, rest)) => {
                 message = Some(named);
@@ -35,21 +46,28 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
             }
             None => bullet,
         };
-        let holds = sources.hold(said, message)
-            || (is_deed && message.is_some_and(|at| sources.calls(at).any(|call| calls::tells(said, call))))
-            || sources.hold_count(said)
-            || said.split(' ').all(is_own)
-            || (is_label(said) && sources.hold_pieces(said))
-            || (is_made && sources.hold_pieces(&plain(line)));
-        if !holds {
+        let stands = match section.is_of_deeds() {
+            true => message.is_some_and(|at| sources.hold_deed(said, at)),
+            false => {
+                sources.hold(said, message)
+                    || is_gap(said)
+                    || sources.hold_count(said)
+                    || (is_label(said) && sources.hold_label(said, message))
+                    || (section.is_made() && sources.hold_pieces(&plain(line)))
+            }
+        };
+        if !(stands && sources.hold_claims(&section, line, message)) {
             found.push(line.to_owned());
         }
     }
     found
 }
 
-/// Headings under which lines are made of pieces.
-const MADE: [&str; 4] = ["Changed files", "To do", "Checks", "Committed"];
+/// Whether a line only stands for what is left out: `…`, `… 3 more`.
+fn is_gap(line: &str) -> bool {
+    let count = line.strip_prefix("… ").and_then(|rest| rest.strip_suffix(" more"));
+    !line.contains(char::is_alphanumeric) || count.is_some_and(|count| count.parse::<usize>().is_ok())
+}
 
 /// The words that lines of its own making may have beside what the source says.
 const OWN: [&str; 47] = [
@@ -124,6 +142,9 @@ const NOTES: [&str; 8] = [
 struct Sources<'e> {
     by_message: HashMap<u64, Said>,
     messages: BTreeMap<u64, &'e Message>,
+    /// The calls and what they were answered, by their ids.
+    calls: HashMap<&'e str, Vec<&'e ToolCall>>,
+    answers: HashMap<&'e str, Vec<&'e ToolResult>>,
     all: Said,
 }
 
@@ -150,8 +171,15 @@ impl Said {
 impl<'e> Sources<'e> {
     fn new(entries: &'e [Entry]) -> Sources<'e> {
         let messages = entries.iter().map(|entry| (entry.id.ordinal, &*entry.message)).collect();
-        let mut sources = Sources { by_message: HashMap::new(), messages, all: Said::default() };
+        let (by_message, calls, answers) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut sources = Sources { by_message, messages, calls, answers, all: Said::default() };
         for entry in entries {
+            for call in entry.message.calls() {
+                sources.calls.entry(call.id.as_str()).or_default().push(call);
+            }
+            for result in entry.message.results() {
+                sources.answers.entry(result.call_id.as_str()).or_default().push(result);
+            }
             let said = sources.by_message.entry(entry.id.ordinal).or_default();
             for text in texts(&entry.message) {
                 for text in [&unnumbered(&text), &text] {
@@ -168,8 +196,20 @@ impl<'e> Sources<'e> {
         let said_there = message.map_or(Some(&self.all), |message| self.by_message.get(&message));
         let Some(Said { text: source, starts }) = said_there else { return false };
         let stands = |text: &str, source: &str| {
-            let mut parts = text.split("[…]").flat_map(|part| part.split('…'));
-            parts.all(|part| source.contains(&folded(part)))
+            let parts: Vec<String> = text.split("[…]").flat_map(|part| part.split('…')).map(folded).collect();
+            // One after the other in one text: what is cut out of the middle is no other order.
+            let in_order = |text: &str| {
+                let mut from = 0;
+                parts.iter().all(|part| {
+                    let at = text[from..].find(part.as_str());
+                    from += at.map_or(0, |at| at + part.len());
+                    at.is_some()
+                })
+            };
+            match &parts[..] {
+                [all] => source.contains(all.as_str()),
+                _ => source.lines().any(in_order),
+            }
         };
         let said = said.trim();
         let plain = [said, after(said, &["$ ", "+ ", "- ", ": "])];
@@ -205,15 +245,22 @@ impl<'e> Sources<'e> {
         let is_note = NOTES.iter().any(|note| behind.starts_with(note));
         match asked {
             Some(asked) => stands(text, source) && stands(asked, &self.all.text),
-            None if is_note => stands(text, source) || self.hold(text, message),
+            None if is_note => {
+                self.hold_note(behind, text, message) && (stands(text, source) || self.hold(text, message))
+            }
             None => said.split_once(" (to: \"").is_some_and(|(text, asked)| {
                 stands(text, source) && stands(asked.trim_end_matches("\")"), &self.all.text)
             }),
         }
     }
 
+    /// Whether a call of the message was told so, and answered without an error.
+    fn hold_deed(&self, said: &str, message: u64) -> bool {
+        self.calls(message).any(|call| calls::tells(said, call) && self.was_done(call))
+    }
+
     /// Returns the calls of a message.
-    fn calls(&self, message: u64) -> impl Iterator<Item = &'e longhaul_transcript::ToolCall> + use<'e> {
+    fn calls(&self, message: u64) -> impl Iterator<Item = &'e ToolCall> + use<'e> {
         self.messages.get(&message).copied().into_iter().flat_map(Message::calls)
     }
 
@@ -338,13 +385,20 @@ fn texts(message: &Message) -> Vec<String> {
             Part::ToolCall(call) => {
                 all.push(call.name.clone());
                 all.push(call.arguments.0.clone());
-                match serde_json::from_str(&call.arguments.0) {
-                    Ok(value) => strings(&value, &mut all),
-                    Err(_) => all.push(unescaped(&call.arguments.0)),
-                }
+                all.extend(meant(call));
             }
             _ => {}
         }
+    }
+    all
+}
+
+/// What the arguments of a call say, as they are meant.
+fn meant(call: &ToolCall) -> Vec<String> {
+    let mut all = Vec::new();
+    match serde_json::from_str(&call.arguments.0) {
+        Ok(value) => strings(&value, &mut all),
+        Err(_) => all.push(unescaped(&call.arguments.0)),
     }
     all
 }
@@ -360,7 +414,8 @@ fn strings(value: &Value, all: &mut Vec<String>) {
 
 /// What JSON that was cut off means, near enough.
 fn unescaped(text: &str) -> String {
-    text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"").replace("\\\\", "\\")
+    let text = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"").replace("\\\\", "\\");
+    text.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u0026", "&")
 }
 
 #[cfg(test)]
@@ -373,7 +428,7 @@ mod tests {
         let said = transcript(
             "user: Nobody may push on Fridays.\n\nOpen points\n- the changelog\n- the tag\n\nWe ship: soon.",
         );
-        let told = |line: &str| unsourced(&format!("## Findings\nm0 {line}"), said.entries()).is_empty();
+        let told = |line: &str| unsourced(&format!("## Asked\nm0 {line}"), said.entries()).is_empty();
         assert!(told("Open points: the changelog; the tag"));
         assert!(told("We ship: soon."));
         assert!(!told("soon: Open points"));
@@ -383,9 +438,9 @@ mod tests {
     #[test]
     fn a_line_is_found_in_its_message_or_named() {
         let said = transcript(
-            "user: Fix a.rs please.\nassistant: It is a\nlock. !read_file#c1 {\"path\":\"a.rs\"}\ntool#c1: 1\tfn lock() {}\nuser: yes",
+            "user: Fix a.rs please.\nassistant: It is a\nlock. !read_file#c1 {\"path\":\"a.rs\"}\ntool#c1: 1\tfn lock() {}\nuser: yes\nassistant: !Edit#c2 {\"path\":\"a.rs\",\"old\":\"\",\"new\":\"x\"}\ntool#c2: ok",
         );
-        let summary = "## Request (m0)\nFix a.rs please.\n## Findings\nm1 It is a lock.\n## Rules\n- m0: Fix a.rs […] please.\n## Asked\nm3 yes (to: \"It is a lock.\")\n## Changed files\na.rs: edited 2 times, +1 -0 lines\n```\nm2 read_file a.rs:\nfn lock() {}\n```";
+        let summary = "## Request (m0)\nFix a.rs please.\n## Findings\nm1 It is a lock.\n## Rules\n- m0: Fix a.rs […] please.\n## Asked\nm3 yes (to: \"It is a lock.\")\n## Changed files\na.rs: edited 2 times, +1 -0 lines\n## From tool results (quoted)\n```\nm2 read_file a.rs:\nfn lock() {}\n```";
         assert_eq!(unsourced(summary, said.entries()), Vec::<String>::new());
         let invented = "## Findings\nm1 It is a race.\nm0 It is a lock.\n## Checks and failures\n$ a.rs → failed m1 (exit 3)\n$ b.rs → ok m1";
         assert_eq!(
@@ -407,7 +462,7 @@ user: The other.
 "##,
         );
         let lost = |summary: &str| unsourced(summary, said.entries());
-        let so = "## Calls that changed something, answered without an error\n```\nm1 update_booking booking_id JG7, number HAT028, number HAT277, note a window…, seats 2\nm1 update_booking JG7, HAT028\nm1 update_booking booking_id JG7, numb…\n```\n## Findings\nm3 The hotel is booked. (the user's next words, m4: \"no, not that hotel\")\nm5 Which then? (the user's next words: m6)\nm0 Bale: … And the hotel.\n… 2 more between m0 and m6";
+        let so = "## Calls that changed something, answered without an error\n```\nm1 update_booking booking_id JG7, number HAT028, number HAT277, note a window…, seats 2\nm1 update_booking JG7, HAT028\nm1 update_booking booking_id JG7, numb…\n```\n## Findings\nm3 The hotel is booked. (the user's next words, m4: \"no, not that hotel\")\nm5 Which then? (the user's next words: m6)\n## Said\nm0 Bale: … And the hotel.\n… 2 more between m0 and m6";
         assert_eq!(lost(so), Vec::<String>::new());
         for not_so in [
             "## Calls that changed something\nm1 update_booking booking_id JG7, number HAT277",
@@ -419,6 +474,124 @@ user: The other.
             "## Asked before\n… 2 more between m1 and m6",
         ] {
             assert_eq!(lost(not_so).len(), 1, "{not_so}");
+        }
+    }
+
+    const WORK: &str = r#"
+user: Mend the lock in a.rs. Never push. Do we group them already
+assistant: I look first. !Read#r1 {"file_path":"src/a.rs"}
+tool#r1: fn lock() { spin(); }
+assistant: The lock spins. Then it never yields. !Edit#e1 {"file_path":"src/a.rs","old_string":"fn lock() { spin(); }","new_string":"fn lock() {\n  lease();\n}"} !Edit#e2 {"file_path":"src/b.rs","old_string":"one();","new_string":"two();"} !Write#w1 {"file_path":"src/c.rs","content":"one\ntwo\nthree"}
+tool#e1: ok
+tool#e2!: String to replace not found
+tool#w1: ok
+assistant: !Bash#t1 {"command":"cargo test"} !TodoWrite#l1 {"todos":[{"content":"mend the lock","status":"completed"},{"content":"tell Mara","status":"pending"}]}
+tool#t1: test result: ok. 3 passed
+tool#l1: ok
+assistant: !Bash#p1 {"command":"git push"} !send_mail#m1 {"to":"mara","text":"done"} !send_mail#m2 {"to":"kira","text":"done"} !Write#w2 {"file_path":"src/c.rs","content":"one\ntwo"}
+tool#p1!: ! [rejected] main -> main
+tool#m1: sent
+tool#m2!: no such person
+tool#w2: ok
+assistant: The lock is mended.
+user: No, undo that.
+assistant: !Edit#e3 {"file_path":"src/d.rs","old_string":"three();","new_string":"four();"}
+"#;
+
+    #[test]
+    fn what_a_summary_claims_is_looked_up() {
+        let said = transcript(WORK);
+        let lost = |summary: &str| unsourced(summary, said.entries());
+        let so = r#"## Request (m16)
+No, undo that.
+## Asked before
+m0 Mend the lock in a.rs. […] Do we group them already (answered in m15) (taken back in m16)
+## Rules and facts from the user
+- m0: Never push. (later on this: m16)
+- m0: Do we group them already (a question)
+## To do, as the list stood in m7
+open: tell Mara
+done: mend the lock
+edited since then: c.rs (m10)
+asked since then: m16
+## Findings and progress, in the assistant's words
+m3 … Then it never yields.
+m15 The lock is mended. (the user's next words: m16)
+## Changed files
+src/a.rs: +3 -1 lines
+src/c.rs: edited 2 times, +2 -0 lines
+```
+m3 + lease();
+- fn lock() { spin(); }
+```
+## From tool results (quoted)
+```
+m2 Read src/a.rs:
+fn lock() { spin(); }
+```
+## Calls that changed something, answered without an error
+```
+m10 send_mail to mara, text done
+```
+## Committed, pushed and released (quoted)
+git push: failed: ! [rejected] main -> main (m10)
+## Checks and failures (quoted)
+cargo test: passed (m7), 3 passed, 0 failed
+## The assistant's last words (m15, then 1 call, the last in m17)
+The lock is mended."#;
+        assert_eq!(lost(so), Vec::<String>::new());
+        for not_so in [
+            // Somebody else said it.
+            "## Request (m15)\nThe lock is mended.",
+            "## The assistant's last words (m16)\nNo, undo that.",
+            "## Asked before\nm15 The lock is mended.",
+            "## Rules and facts from the user\n- m3: Then it never yields.",
+            "## Findings and progress, in the assistant's words\nm0 Never push.",
+            // Nothing became of it so.
+            "## Asked before\nm0 Mend the lock in a.rs. (answered in m99)",
+            "## Asked before\nm0 Mend the lock in a.rs. (answered in m16)",
+            "## Asked before\nm16 No, undo that. (answered in m15)",
+            "## Asked before\nm16 No, undo that. (taken back in m0)",
+            "## Asked before\nm0 Never push. (takes back what was done for m16)",
+            "## Rules and facts from the user\n- m16: No, undo that. (later on this: m0)",
+            "## Rules and facts from the user\n- m0: Never push. (a question)",
+            "## Rules and facts from the user\n- m0: Never push. (taken back in m15)",
+            // The pieces stand there in another order.
+            "## Findings\nm3 never yields. … The lock spins.",
+            "## Rules\n- m0: Never push. […] Mend the lock",
+            "## Findings\nm15 mended. […] The lock",
+            // Words of a summary's own say nothing where it quotes.
+            "## Findings\nm15 All tests passed.",
+            "## Decisions\nm3 failed 3 times",
+            "## Proposed by the assistant\nm3 read the tests again",
+            // Another call, or none.
+            "## From tool results (quoted)\nm2 Read src/b.rs:",
+            "## From tool results (quoted)\nm2 Edit src/a.rs:",
+            "## From tool results (quoted)\nm4 Read src/a.rs:",
+            // The edit did something else, was refused, or nobody answered it.
+            "## Changed files\n```\nm3 - lease();\n```",
+            "## Changed files\n```\nm3 + two();\n```",
+            "## Changed files\n```\nm17 + four();\n```",
+            // The file was edited less, or otherwise.
+            "## Changed files\nsrc/a.rs: edited 9 times, +3 -1 lines",
+            "## Changed files\nsrc/c.rs: edited 2 times, +5 -0 lines",
+            "## Changed files\nsrc/a.rs: +3 -40 lines",
+            "## Changed files\nsrc/b.rs: deleted",
+            "## Changed files\nsrc/a.rs: reverted",
+            "## Changed files\nsrc/lock.rs: created",
+            // The list says otherwise.
+            "## To do, as the list stood in m7\nopen: mend the lock",
+            "## To do, as the list stood in m7\ndone: tell Mara",
+            "## To do, as the list stood in m7\nasked since then: m0",
+            // It went otherwise, or elsewhere.
+            "## Checks and failures (quoted)\ncargo test: failed (m7)",
+            "## Checks and failures (quoted)\ngit push: passed (m10)",
+            "## Checks and failures (quoted)\ncargo test: passed (m99)",
+            "## Calls that changed something, answered without an error\nm10 send_mail to kira, text done",
+            "## The assistant's last words (m15, then 4 calls, the last in m17)\nThe lock is mended.",
+            "## The assistant's last words (m15, then 1 call, the last in m16)\nThe lock is mended.",
+        ] {
+            assert!(!lost(not_so).is_empty(), "{not_so}");
         }
     }
 }
