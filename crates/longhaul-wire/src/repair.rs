@@ -172,6 +172,9 @@ impl Strays {
 
     /// Returns `transcript` without these, and which message of it each one was.
     fn settled(&self, transcript: &Transcript, done: &mut Vec<String>) -> (Transcript, Vec<usize>) {
+        if self.left_out.is_empty() && self.renamed.is_empty() {
+            return (transcript.clone(), (0..transcript.len()).collect());
+        }
         let (mut settled, mut numbers) = (Transcript::new(), Vec::new());
         for (at, entry) in transcript.entries().iter().enumerate() {
             let mut message = entry.message.clone();

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     ops::Range,
 };
 
@@ -170,12 +170,15 @@ fn parts_of_answer(content: &str) -> Option<Range<usize>> {
 
 /// Puts more parts behind those at `range`; one alone may stand for a list of one.
 fn append(content: &mut String, range: &mut Range<usize>, more: &str) {
-    let inside = |parts: &str| {
-        parts.strip_prefix('[').and_then(|parts| parts.strip_suffix(']')).unwrap_or(parts).to_owned()
-    };
-    let parts = format!("[{},{}]", inside(&content[range.clone()]), inside(more));
-    content.replace_range(range.clone(), &parts);
-    range.end = range.start + parts.len();
+    if !content[range.clone()].starts_with('[') {
+        content.insert(range.end, ']');
+        content.insert(range.start, '[');
+        range.end += 2;
+    }
+    let more = more.strip_prefix('[').and_then(|parts| parts.strip_suffix(']')).unwrap_or(more);
+    let more = format!(",{more}");
+    content.insert_str(range.end - 1, &more);
+    range.end += more.len();
 }
 
 /// G-10: has the responses of each turn bear the ids of its calls, or none where these have none; then they stand in the order of
@@ -194,32 +197,41 @@ fn paired(mut contents: Vec<String>) -> Vec<String> {
 fn answered(calls: &str, responses: &str) -> Option<String> {
     let calls = Json::check(calls.as_bytes()).ok()?.get("parts")?.elements();
     let calls: Vec<Object<'_>> = calls.into_iter().filter_map(call_in).collect();
-    let ids: HashSet<String> = calls.iter().filter_map(|call| call.text("id")).map(Cow::into_owned).collect();
+    let id_of = |of: &Object<'_>| of.text("id").map(Cow::into_owned);
+    let ids: HashSet<String> = calls.iter().filter_map(id_of).collect();
     let list = Json::check(responses.as_bytes()).ok()?.get("parts")?;
     let parts = list.elements();
+    let mut spelled: Vec<String> = Vec::with_capacity(parts.len());
+    // Those that name a call by its id, and those that have its name alone, in order.
+    let (mut by_id, mut by_name): (HashMap<String, _>, HashMap<String, VecDeque<_>>) = Default::default();
     // What a tool shows stands behind its response.
-    let mut chunks: Vec<_> = parts.chunk_by(|_, next| response_in(*next).is_none()).map(Some).collect();
-    let lead = chunks.first_mut().filter(|chunk| chunk.is_some_and(|chunk| response_in(chunk[0]).is_none()));
-    let mut spelled: Vec<String> =
-        lead.and_then(Option::take).iter().flat_map(|parts| raw_of(parts)).collect();
+    for (at, chunk) in parts.chunk_by(|_, next| response_in(*next).is_none()).enumerate() {
+        let Some(response) = response_in(chunk[0]) else {
+            spelled.extend(raw_of(chunk));
+            continue;
+        };
+        let is_second = match id_of(&response).filter(|id| ids.contains(id)) {
+            Some(id) => by_id.insert(id, (at, chunk)).is_some(),
+            None => {
+                let name = response.text("name").unwrap_or_default().into_owned();
+                by_name.entry(name).or_default().push_back((at, chunk));
+                false
+            }
+        };
+        if is_second {
+            return None;
+        }
+    }
     let mut answers = Vec::with_capacity(calls.len());
     for call in &calls {
-        let find = |fits: &dyn Fn(Option<&str>, Object<'_>) -> bool| {
-            chunks.iter().position(|chunk| {
-                let response = chunk.and_then(|chunk| response_in(chunk[0]));
-                response.is_some_and(|response| {
-                    let id = response.text("id").map(Cow::into_owned).filter(|id| ids.contains(id));
-                    fits(id.as_deref(), response)
-                })
-            })
+        let named = id_of(call).and_then(|id| by_id.remove(&id));
+        let (at, chunk) = match named {
+            Some(response) => response,
+            None => by_name.get_mut(&*call.text("name").unwrap_or_default())?.pop_front()?,
         };
-        let (id, name) = (call.text("id"), call.text("name"));
-        let same_id = find(&|own, _| own.is_some() && own == id.as_deref());
-        let at = same_id.or_else(|| find(&|own, response| own.is_none() && response.text("name") == name))?;
-        let chunk = chunks[at].take()?;
         answers.push((at, with_id(chunk[0], call.some("id")), raw_of(&chunk[1..])));
     }
-    if chunks.iter().any(Option::is_some) {
+    if !by_id.is_empty() || by_name.values().any(|left| !left.is_empty()) {
         return None;
     }
     // By their ids they may stand in any order.
