@@ -12,7 +12,7 @@ use longhaul::{
 };
 use serde::Serialize;
 
-use crate::{archive::tell_changed, clock};
+use crate::{archive::tell_changed, clock, exit::Impossible, paint::plain};
 
 mod held;
 mod place;
@@ -152,6 +152,9 @@ pub(crate) async fn keep(
     let mut tries = TRIES;
     let place = loop {
         let place = said.locate(store).await?;
+        if let Some(name) = said.name {
+            refuse_the_id_of_another(store, name, &place).await?;
+        }
         if made.is_some() && originals == AfterSummary::Kept {
             refuse_what_was_forgotten(store, &place).await?;
         }
@@ -194,6 +197,26 @@ pub(crate) struct Kept {
     pub(crate) to_delete: Vec<Span>,
     /// How it is taken back; none where it was in force before.
     pub(crate) withdrawal: Option<Withdrawal>,
+}
+
+/// Fails where `name` is the id of a session that has nothing to do with the history: what is asked for under that name is to be
+/// that session.
+async fn refuse_the_id_of_another(store: &Store, name: &str, place: &Place) -> Result<()> {
+    let id = SessionId::new(name)?;
+    if id == place.session || store.state(&id).await?.is_none() {
+        return Ok(());
+    }
+    let from = match &place.kin {
+        Kin::Branch { of, .. } => of,
+        Kin::New | Kin::Known => &place.session,
+    };
+    match *from == id || store.comes_from(from, &id).await? {
+        true => Ok(()),
+        false => bail!(Impossible(format!(
+            "{} is the id of another conversation; name this one otherwise",
+            plain(name)
+        ))),
+    }
 }
 
 /// Fails where the history still says what was forgotten: its summary would bring that back into the store.

@@ -53,6 +53,7 @@ mod forget;
 mod hand_on;
 mod held;
 mod identity;
+mod kin;
 mod memory;
 mod object;
 mod open;

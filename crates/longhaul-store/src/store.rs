@@ -20,6 +20,7 @@ use crate::{
     event::ForkedFrom,
     forget,
     identity::begins_with,
+    kin,
     proof::{self, Against},
     searching,
     state::merged,
@@ -542,18 +543,33 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         transfer::import(self, lines).await
     }
 
+    /// Returns the session that `name` is an alias of, or else the one whose id it is. A session's own id leads to another only
+    /// where that one [comes from](Self::comes_from) it: whoever gives a conversation the id of another's does not take its place.
+    async fn named(&self, name: &SessionId) -> Result<Option<SessionId>, StoreError> {
+        let (alias, own) = (self.alias(name).await?, self.state(name).await?);
+        match (alias, own) {
+            (Some(alias), None) => Ok(Some(alias)),
+            (Some(alias), Some(_)) if alias == *name || self.comes_from(&alias, name).await? => {
+                Ok(Some(alias))
+            }
+            (_, own) => Ok(own.map(|_| name.clone())),
+        }
+    }
+
+    /// Returns whether `session` was begun with what `other` holds, or with what one holds that comes from it.
+    async fn comes_from(&self, session: &SessionId, other: &SessionId) -> Result<bool, StoreError> {
+        kin::comes_from(self, session, other).await
+    }
+
     /// Returns the session that `name` is the id or an alias of.
     ///
     /// # Errors
     /// [`StoreError::UnknownSession`] where there is none.
     async fn resolve(&self, name: &str) -> Result<SessionId, StoreError> {
-        if let Ok(id) = SessionId::new(name) {
-            if let Some(session) = self.alias(&id).await? {
-                return Ok(session);
-            }
-            if self.state(&id).await?.is_some() {
-                return Ok(id);
-            }
+        if let Ok(id) = SessionId::new(name)
+            && let Some(session) = self.named(&id).await?
+        {
+            return Ok(session);
         }
         // A name that is no id at all is not repeated in full: it may be anything.
         Err(StoreError::UnknownSession { name: name.chars().take(64).filter(|c| !c.is_control()).collect() })

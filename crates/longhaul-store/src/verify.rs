@@ -115,7 +115,10 @@ impl fmt::Display for Problem {
             Problem::ImpossibleEvent { seq } => write!(f, "event {seq} cannot follow those before it"),
             Problem::ChangedState => f.write_str("the state is not what the log adds up to"),
             Problem::Unreadable => f.write_str("the database file cannot be read"),
-            Problem::ChangedSnapshot => f.write_str("the snapshot was changed"),
+            Problem::ChangedSnapshot => f.write_str(
+                "the snapshot was changed; an export, imported into another store, has all of the session but its pins and memory \
+                 blocks",
+            ),
             Problem::ChangedEntry { ordinal } => write!(f, "the entry of message m{ordinal} was changed"),
             Problem::ChangedOriginal { ordinal } => write!(f, "message m{ordinal} was changed"),
             Problem::MissingOriginal { ordinal } => write!(f, "message m{ordinal} is missing"),

@@ -1,13 +1,17 @@
 //! `longhaul forget`: gone for good, and provably so.
 
 use std::{
+    collections::HashSet,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::{Result, bail};
-use longhaul::{store::Selector, transcript::SessionId};
+use longhaul::{
+    store::{JournalEntry, Selector},
+    transcript::{SessionId, Span},
+};
 
 use crate::{
     archive::{Archive, required_span},
@@ -65,10 +69,48 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         }
         archive.forget_files(id, trace)?;
     }
+    for (relative, n) in held_by_relatives(&archive, &session, &forgotten.originals)? {
+        let held = if n == 1 { "one of these messages".to_owned() } else { format!("{n} of these messages") };
+        say!(
+            "{relative}, of the same conversation, still holds {held}; `longhaul forget {relative}` is for that"
+        );
+    }
     for file in files.iter().filter(|file| file.is_file()) {
         say!("{} is not touched, and may hold it too", paint::path(file));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the sessions that were begun with what `session` holds, or with which it was begun, and how many of these messages each
+/// of them still has.
+fn held_by_relatives(
+    archive: &Archive,
+    session: &SessionId,
+    gone: &[Span],
+) -> Result<Vec<(SessionId, usize)>> {
+    let entries = |session: &SessionId| -> Result<Vec<JournalEntry>> {
+        let in_span = gone.iter().map(|span| archive.wait(archive.store.entries(session, *span)));
+        Ok(in_span.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    };
+    let destroyed = entries(session)?;
+    let destroyed: HashSet<_> = destroyed.iter().map(|entry| (entry.ordinal, entry.address)).collect();
+    let (mut relatives, mut seen) = (vec![session.clone()], HashSet::from([session.clone()]));
+    let mut holders = Vec::new();
+    while let Some(relative) = relatives.pop() {
+        let parent = archive.wait(archive.store.state(&relative))?.and_then(|state| state.forked_from);
+        let mut near = archive.wait(archive.store.forks_of(&relative))?;
+        near.extend(parent.map(|from| from.session));
+        relatives.extend(near.into_iter().filter(|near| seen.insert(near.clone())));
+        if relative == *session || archive.wait(archive.store.state(&relative))?.is_none() {
+            continue;
+        }
+        let is_held =
+            |entry: &JournalEntry| !entry.is_forgotten && destroyed.contains(&(entry.ordinal, entry.address));
+        let held = entries(&relative)?.iter().filter(|entry| is_held(entry)).count();
+        holders.extend((held > 0).then_some((relative, held)));
+    }
+    holders.sort();
+    Ok(holders)
 }
 
 /// Returns the files that compactions of the session wrote or replaced, and what is kept of them beside.

@@ -208,3 +208,47 @@ fn claude_code_conversations_stay_apart() {
 fn codex_conversations_stay_apart() {
     check(Form::Codex);
 }
+
+#[test]
+fn a_name_does_not_take_the_place_of_another_conversation() {
+    let folder = Folder::new();
+    let history = |canary| round(Form::OpenAi, &opened(Form::OpenAi, ""), "", canary);
+    let run =
+        |args: &[&str], input: &str| folder.run(&[args, &["--store", "s.db"]].concat(), input.as_bytes());
+    let victim = session(&compact(&folder, &history("canary_david"), "s.db"));
+    let is_davids = || {
+        let held = text(&run(&["history", &victim, "--full"], ""));
+        assert!(held.contains("canary_david") && !held.contains("canary_bobby"), "{held}");
+    };
+    let bobby = history("canary_bobby");
+    let ran = run(&["compact", "-", "--budget", "900", "--session", &victim], &bobby);
+    assert!(ran.said().contains("is the id of another conversation"), "{}", ran.stderr);
+    is_davids();
+    // An export says which names its session has, and no hash says that it does.
+    let own = session(&compact(&folder, &bobby, "other.db"));
+    let export = text(&folder.run(&["export", &own, "--store", "other.db"], b""));
+    let forged = export.replacen("\"aliases\":[]", &format!("\"aliases\":[{victim:?}]"), 1);
+    assert_ne!(forged, export);
+    folder.file("forged.jsonl", forged.as_bytes());
+    assert_eq!(run(&["import", "forged.jsonl"], "").code, 0);
+    is_davids();
+    let ran = run(&["forget", &victim, "--all"], "");
+    assert!(ran.code == 0 && ran.said().contains(&victim), "{}", ran.stderr);
+    assert!(text(&run(&["history", &own, "--full"], "")).contains("canary_bobby"));
+}
+
+#[test]
+fn what_is_forgotten_of_a_conversation_and_stands_in_a_branch_of_it_is_told() {
+    let folder = Folder::new();
+    let run = |args: &[&str]| folder.run(&[args, &["--store", "s.db"]].concat(), b"");
+    let begun = round(Form::OpenAi, &opened(Form::OpenAi, ""), "", "canary_david");
+    let begun = text(&compact(&folder, &begun, "s.db"));
+    let trunk = session(&compact(&folder, &round(Form::OpenAi, &begun, "", "canary_left"), "s.db"));
+    let branch = session(&compact(&folder, &round(Form::OpenAi, &begun, "", "canary_right"), "s.db"));
+    assert_ne!(trunk, branch);
+    for (forgets, other) in [(&trunk, &branch), (&branch, &trunk)] {
+        let ran = run(&["forget", forgets, "--range", "m3-m5"]);
+        let told = format!("{other}, of the same conversation, still holds 3 of these messages");
+        assert_eq!(ran.said().contains(&told), forgets == &trunk, "{}", ran.stderr);
+    }
+}

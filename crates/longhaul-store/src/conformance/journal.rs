@@ -1,12 +1,14 @@
 //! Originals: added once, found again, given back as they were.
 
+use std::sync::Arc;
+
 use longhaul_transcript::{
     CallKind, ContentHash, Media, MediaKind, Message, Opaque, Outcome, Part, RawJson, Reasoning, Redacted,
     Role, Span, ToolCall, ToolResult,
 };
 
 use super::{said, session};
-use crate::{Hit, StoreError, SummaryStore};
+use crate::{Change, EventKind, ForkedFrom, Hit, StoreError, StoredSession, SummaryStore};
 
 pub(super) async fn adding_the_same_again_changes_nothing(store: &impl SummaryStore) {
     let name = session("grown");
@@ -144,6 +146,29 @@ pub(super) async fn sessions_have_other_names(store: &impl SummaryStore) {
     let listed = store.sessions().await.unwrap();
     let names: Vec<_> = listed.iter().map(|info| (info.session.as_str(), info.aliases.len())).collect();
     assert_eq!(names, [("second", 1), ("first", 0)]);
+}
+
+pub(super) async fn a_name_does_not_take_the_place_of_another_conversation(store: &impl SummaryStore) {
+    let (first, second) = (session("first"), session("second"));
+    store.journal(&first, 0, &[said("a")], 1).await.unwrap();
+    store.journal(&second, 0, &[said("b")], 2).await.unwrap();
+    // The id of another conversation is that one's own, whatever bears its name; of the same one it leads to where that goes on.
+    store.set_alias(&first, &second).await.unwrap();
+    assert_eq!(store.resolve("first").await.unwrap(), first);
+    let (branch, twig) = (session("first-b1"), session("first-b2"));
+    let state = store.branch(&first, &branch, 1, &[], 3).await.unwrap();
+    store.fork(&branch, &twig, None, 4).await.unwrap();
+    store.set_alias(&first, &twig).await.unwrap();
+    assert_eq!(store.resolve("first").await.unwrap(), twig);
+    assert!(!store.comes_from(&first, &twig).await.unwrap());
+    // One that says so without having it.
+    let forged = session("forged");
+    let from = ForkedFrom { session: second.clone(), hash: state.forked_from.unwrap().hash };
+    let opened = EventKind::Opened { forked_from: Some(from) };
+    let decide = move |_: &StoredSession| Ok(Change::of(5, Some(opened.clone())));
+    store.transact(&forged, Arc::new(decide)).await.unwrap();
+    store.set_alias(&second, &forged).await.unwrap();
+    assert_eq!(store.resolve("second").await.unwrap(), second);
 }
 
 pub(super) async fn the_cache_gives_back_what_it_was_given(store: &impl SummaryStore) {

@@ -34,6 +34,7 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     journal::words_find_originals_and_nothing_else_has_a_meaning(&fresh().await).await;
     journal::the_best_hits_come_first(&fresh().await).await;
     journal::sessions_have_other_names(&fresh().await).await;
+    journal::a_name_does_not_take_the_place_of_another_conversation(&fresh().await).await;
     journal::the_cache_gives_back_what_it_was_given(&fresh().await).await;
     chain::a_record_needs_the_head_as_its_parent(&fresh().await).await;
     chain::undo_and_redo_are_events(&fresh().await).await;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use longhaul_store::{
-    Commit, Problem, Selector, SqliteStore, StoreError, SummaryStore,
+    Commit, MemoryStore, Original, Problem, Selector, SqliteStore, StoreError, SummaryStore,
     conformance::{block_on, record, said, session},
 };
 use longhaul_transcript::{Raw, Redacted, Span, SummaryId};
@@ -302,6 +302,18 @@ fn a_changed_snapshot_or_spelling_is_found() {
                 _ => block_on(store.originals(&name, Span { start: 0, end: 1 })).is_ok(),
             };
             assert!(found.as_ref() == Some(&expected) || found.is_none() && is_same(), "{at}: {found:?}");
+        }
+        if expected == Problem::ChangedSnapshot {
+            let other = MemoryStore::default();
+            block_on(other.import(&block_on(store.export(&name)).unwrap())).unwrap();
+            assert_eq!(block_on(other.snapshot(&name)).unwrap(), None);
+            assert_eq!(block_on(other.chain(&name)).unwrap(), block_on(store.chain(&name)).unwrap());
+            let whole = Span { start: 0, end: 1 };
+            let said =
+                |originals: Vec<Original>| originals.into_iter().map(|said| said.message).collect::<Vec<_>>();
+            let (there, here) =
+                (block_on(other.originals(&name, whole)), block_on(store.originals(&name, whole)));
+            assert_eq!(said(there.unwrap()), said(here.unwrap()));
         }
         connection.execute(write, [body]).unwrap();
     }

@@ -558,7 +558,7 @@ impl Journal {
     /// since; without one the originals and the summaries in force.
     pub(super) async fn load(&mut self, state: SessionState, name: Name) -> Result<SessionState, StoreError> {
         if name == Name::OfConversation
-            && let Some(line) = self.store.alias(&self.line).await?
+            && let Some(line) = self.store.named(&self.line).await?
         {
             self.line = line;
         }
