@@ -304,23 +304,23 @@ fn cline() {
     checks(
         Format::Cline,
         expect![[r#"
-        model claude-x
-        m0 user: "<task>\nmend a\n</task>" | "<environment_details>\n# Current Working Directory (/w/a (b)) Files\na\n</environment_details>"
-        m1 assistant: "I will read it." | !read_file#cline-1-1 {"path":"a"}
-        m2 tool: =cline-1-1 "text of a" & <image/png 8 bytes None>
-        m3 user: "<environment_details>\n# Time\n</environment_details>"
-        m4 assistant: "A tag is `<b>`." | !write_to_file#cline-3-1 {"path":"a","content":"<content>x</content>"}
-        m5 tool: =cline-3-1 "Saved."
-        m6 user: "<user_message>\nGood. Now b.\n</user_message>"
-        m7 assistant: ~"Hm." 4 bytes | "Reading." | !read_file#toolu_1 {"path": "b"}
-        m8 tool: =toolu_1 "text of b"
-        m9 user: "<environment_details>\n# Time\n</environment_details>"
-        m10 assistant: ~"Then c." 4 bytes
-        m11 user: "[Cut here]"
-        m12 assistant: "Done."
-        usage up to m0: 60 + 40 + 0 in, 5 + 0 out
-        usage up to m11: 120 + 0 + 0 in, 2 + 0 out
-    "#]],
+            model claude-x
+            m0 user: "<task>\nmend a\n</task>" | "<environment_details>\n# Current Working Directory (/w/a (b)) Files\na\n</environment_details>"
+            m1 assistant: "I will read it." | !read_file#cline-1-1 {"path":"a"}
+            m2 tool: =cline-1-1 "text of a" & <image/png 8 bytes None>
+            m3 user: "<environment_details>\n# Time\n</environment_details>"
+            m4 assistant: "A tag is `<b>`." | !write_to_file#cline-3-1 {"path":"a","content":"<content>x</content>"}
+            m5 tool: =cline-3-1 "Saved.\n<user_message>No words of hers.</user_message>"
+            m6 user: "The user provided the following message:\n<user_message>\nGood. Now b.\n</user_message>"
+            m7 assistant: ~"Hm." 4 bytes | "Reading." | !read_file#toolu_1 {"path": "b"}
+            m8 tool: =toolu_1 "text of b"
+            m9 user: "<environment_details>\n# Time\n</environment_details>"
+            m10 assistant: ~"Then c." 4 bytes
+            m11 user: "[Cut here]"
+            m12 assistant: "Done."
+            usage up to m0: 60 + 40 + 0 in, 5 + 0 out
+            usage up to m11: 120 + 0 + 0 in, 2 + 0 out
+        "#]],
     );
 }
 

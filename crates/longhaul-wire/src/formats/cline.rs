@@ -184,41 +184,64 @@ fn pair_in_text(at: usize, made: &mut Said<'_>, came: &mut Said<'_>) {
 fn answered<'a>(parts: Vec<Located<'a>>, calls: Vec<(String, CallId)>) -> Vec<Located<'a>> {
     let mut calls = calls.into_iter().peekable();
     let (mut results, mut others): (Vec<ToolResult>, Vec<Located<'a>>) = (Vec::new(), Vec::new());
-    // Whether what follows came of the last call.
-    let mut is_open = false;
+    // What is said next of the last call, where it may be.
+    let mut open = None;
     for located in parts {
         let answers =
             head(&located.part).filter(|(name, _)| calls.peek().is_some_and(|(next, _)| next == name));
         let part = match (answers, calls.peek()) {
-            (Some((_, rest)), Some((_, id))) => {
+            (Some((name, rest)), Some((_, id))) => {
                 results.push(ToolResult {
                     call_id: id.clone(),
                     content: Vec::new(),
                     outcome: Outcome::Unstated,
                 });
+                open = Some(if ASKS.contains(&&*name) { Next::Anybodys } else { Next::Tools });
                 calls.next();
-                is_open = true;
-                (!rest.is_empty()).then(|| Part::Text(rest.to_owned()))
+                (!rest.trim().is_empty()).then(|| Part::Text(rest.to_owned()))
             }
             _ => Some(located.part.clone()),
         };
         let Some(part) = part else { continue };
         // What the user says to it, and what the agent says of its surroundings, came of no call.
-        let (own, said) = match &part {
-            Part::Text(text) if is_open => match OTHERS.iter().filter_map(|tag| text.find(tag)).min() {
-                Some(at) => (words(&text[..at]), words(&text[at..])),
-                None => (Some(fixed(part)), None),
-            },
-            Part::Media(_) if is_open => (Some(fixed(part)), None),
-            _ => (None, Some(Located { part, ..located })),
+        let is_own = match (&part, open) {
+            (Part::Text(text), Some(next)) => next == Next::Tools || !is_of_no_tool(text),
+            (Part::Media(_), Some(_)) => true,
+            _ => false,
         };
-        is_open &= said.is_none();
-        if let (Some(own), Some(result)) = (own, results.last_mut()) {
-            result.content.push(own.part);
+        match results.last_mut().filter(|_| is_own) {
+            Some(result) => {
+                open = Some(Next::Anybodys);
+                result.content.push(part);
+            }
+            None => {
+                open = None;
+                others.push(Located { part, ..located });
+            }
         }
-        others.extend(said);
     }
     results.into_iter().map(|result| fixed(Part::ToolResult(result))).chain(others).collect()
+}
+
+/// Who says what stands next behind `[…] Result:`.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    /// The tool: in the first block stands what it gives, whatever that looks like. A file may hold any tag.
+    Tools,
+    /// The tool, the user or the agent.
+    Anybodys,
+}
+
+/// Tools whose result is what a person says.
+const ASKS: [&str; 3] = ["ask_followup_question", "attempt_completion", "plan_mode_respond"];
+
+/// Returns whether the user or the agent says this: it begins with a tag of theirs, or behind a line that says so ("The user provided
+/// the following feedback:").
+fn is_of_no_tool(text: &str) -> bool {
+    let text = text.trim_start();
+    let below = text.split_once('\n').filter(|(first, _)| first.starts_with("The user "));
+    let begins = |text: &str| OTHERS.iter().any(|tag| text.starts_with(tag));
+    begins(text) || below.is_some_and(|(_, rest)| begins(rest.trim_start()))
 }
 
 /// How what a user or the agent says begins, where it stands behind a result.
