@@ -59,7 +59,8 @@ async fn session_of(
     let redactor = Redactor::builtin();
     let messages = (0..).map_while(|ordinal| came.spelled(ordinal));
     let said: Vec<_> = messages.map(|message| redactor.redact_message(&message).0).collect();
-    // Without an id a history is found by what it says.
+    // Without an id a history is found by what it says. Instructions count as said: where they change with each request (a clock in
+    // them), each would be a branch from the first message on; keep the session open then, whose `sync` takes them as the same.
     let place = locate(store, &History { id: Some(id), named: None, said: &said }).await?;
     // Whoever edits an earlier message goes another way from there on; what was said before stays a conversation of its own.
     if let Kin::Branch { .. } = place.kin {

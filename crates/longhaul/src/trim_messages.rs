@@ -13,7 +13,7 @@ use crate::compact::{ranked::Ranked, standing};
 pub struct Trimmed {
     /// The messages that stay, as they were and in their order: a valid history.
     pub messages: Vec<Arc<Message>>,
-    /// What they cost.
+    /// What they cost as a request: their sum and what begins the reply (`Framing::per_reply`, 3 for OpenAI's models).
     pub tokens: Tokens,
     /// How many were dropped.
     pub dropped: usize,

@@ -271,7 +271,8 @@ impl Builder {
         self
     }
 
-    /// Sets where originals and summaries are kept. Without one they live as long as the session.
+    /// Sets where originals and summaries are kept. Without one they live as long as the session. What is asked of it is waited for as
+    /// long as it takes: a backend over a network bounds its own waits, as that for PostgreSQL does.
     pub fn store(mut self, store: Arc<dyn SummaryStore>) -> Builder {
         self.store = Some(store);
         self
