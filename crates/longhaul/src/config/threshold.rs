@@ -208,7 +208,7 @@ pub struct Adjustment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Setting {
-    /// [`Config::target_ratio`], or [`Config::target_context_tokens`] in its place.
+    /// [`Config::target_ratio`].
     Target,
     /// [`Config::soft_ratio`].
     SoftRatio,
@@ -216,6 +216,8 @@ pub enum Setting {
     ResetRatio,
     /// [`Config::trigger_ratio`].
     TriggerRatio,
+    /// [`Config::target_context_tokens`], in the place of [`Config::target_ratio`].
+    TargetContextTokens,
 }
 
 impl fmt::Display for Setting {
@@ -225,14 +227,29 @@ impl fmt::Display for Setting {
             Setting::SoftRatio => "soft_ratio",
             Setting::ResetRatio => "reset_ratio",
             Setting::TriggerRatio => "trigger_ratio",
+            Setting::TargetContextTokens => "target_context_tokens",
         })
+    }
+}
+
+impl Adjustment {
+    /// Returns why the setting is not used as it is set, and what is used.
+    pub fn why(&self) -> String {
+        let Adjustment { wanted, used, budget, .. } = self;
+        match wanted > budget {
+            true => format!("{wanted:#} tokens do not fit a budget of {budget:#}; {used:#} are used"),
+            false => {
+                format!(
+                    "{wanted:#} tokens do not go with the other thresholds and a budget of {budget:#}; {used:#} are used"
+                )
+            }
+        }
     }
 }
 
 impl fmt::Display for Adjustment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Adjustment { setting, wanted, used, budget } = self;
-        write!(f, "{setting}: {wanted:#} tokens do not fit a budget of {budget:#}; {used:#} are used")
+        write!(f, "{}: {}", self.setting, self.why())
     }
 }
 
@@ -273,7 +290,11 @@ impl Config {
     /// Returns the thresholds that do not fit this budget as they are set, and what takes their place.
     pub fn adjustments(&self, window: Tokens, budget: Tokens) -> Vec<Adjustment> {
         let wanted = self.wanted(self.base(window, budget));
-        let settings = [Setting::Target, Setting::SoftRatio, Setting::ResetRatio, Setting::TriggerRatio];
+        let target = match self.target_context_tokens {
+            Some(_) => Setting::TargetContextTokens,
+            None => Setting::Target,
+        };
+        let settings = [target, Setting::SoftRatio, Setting::ResetRatio, Setting::TriggerRatio];
         let pairs = wanted.into_iter().zip(self.fitting(wanted, budget));
         let adjustment = |(setting, (wanted, used)): (Setting, (Tokens, Tokens))| {
             // Without a soft tier its threshold stands for nothing.
@@ -283,16 +304,22 @@ impl Config {
         settings.into_iter().zip(pairs).filter_map(adjustment).collect()
     }
 
-    /// Returns the thresholds that are set in tokens, more of them than the budget has.
-    pub(crate) fn out_of_reach(&self, window: Tokens, budget: Tokens) -> impl Iterator<Item = Adjustment> {
-        let is_in_tokens = [
-            self.target_context_tokens.is_some() || matches!(self.target_ratio, Threshold::Tokens(_)),
-            matches!(self.soft_ratio, Threshold::Tokens(_)),
-            matches!(self.reset_ratio, Threshold::Tokens(_)),
-            matches!(self.trigger_ratio, Threshold::Tokens(_)),
-        ];
-        let all = self.adjustments(window, budget).into_iter();
-        all.filter(move |adjustment| is_in_tokens[adjustment.setting as usize] && adjustment.wanted > budget)
+    /// Returns those of the [`adjustments`](Self::adjustments) that are of a number of tokens: a share that gives way to
+    /// another threshold does so in any window.
+    pub(crate) fn tokens_not_used(&self, window: Tokens, budget: Tokens) -> Vec<Adjustment> {
+        let is_in_tokens = |adjustment: &Adjustment| {
+            let threshold = match adjustment.setting {
+                Setting::TargetContextTokens => return true,
+                Setting::Target => self.target_ratio,
+                Setting::SoftRatio => self.soft_ratio,
+                Setting::ResetRatio => self.reset_ratio,
+                Setting::TriggerRatio => self.trigger_ratio,
+            };
+            matches!(threshold, Threshold::Tokens(_))
+        };
+        let mut all = self.adjustments(window, budget);
+        all.retain(is_in_tokens);
+        all
     }
 
     /// Returns what the ratios are of.

@@ -5,7 +5,6 @@ use longhaul_summarize::{Attempt, Summarizer};
 use super::{Session, builder};
 use crate::{
     compact::Cut,
-    config::Adjustment,
     event::{Event, EventKind, Finish},
     policy::Hold,
     session::{Job, Rewrite},
@@ -30,9 +29,8 @@ impl Session {
             self.tell_setting(setting, why);
         }
         let (config, budget) = (self.state.config(), self.state.budget());
-        for Adjustment { setting, wanted, used, .. } in config.out_of_reach(self.state.window(), budget) {
-            let why = format!("{wanted} tokens do not fit a budget of {budget}; {used} are used");
-            self.tell_setting(&setting.to_string(), &why);
+        for adjustment in config.tokens_not_used(self.state.window(), budget) {
+            self.tell_setting(&adjustment.setting.to_string(), &adjustment.why());
         }
     }
 

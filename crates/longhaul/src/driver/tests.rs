@@ -622,8 +622,38 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
     let config = Config { trigger_ratio: large(100_000), ..Config::default() };
     assert_eq!(
         told(&|builder| builder.config(config.clone())),
-        ["trigger_ratio has no effect: 100000 tokens do not fit a budget of 7000; 6300 are used"]
+        ["trigger_ratio has no effect: 100,000 tokens do not fit a budget of 7,000; 6,300 are used"]
     );
+    // The name is the one that was set, and what gives way to another threshold is told of as well.
+    let config = Config { target_context_tokens: Some(Tokens(6_000)), ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        [
+            "target_context_tokens has no effect: 6,000 tokens do not go with the other thresholds and a budget \
+            of 7,000; 3,150 are used"
+        ]
+    );
+    for (config, told_of) in [
+        (Config { reset_ratio: large(6_900), ..Config::default() }, Some("reset_ratio")),
+        (Config { soft_ratio: large(6_900), ..Config::default() }, Some("soft_ratio")),
+        (
+            Config {
+                soft_ratio: large(6_900),
+                soft_action: crate::config::SoftAction::Off,
+                ..Config::default()
+            },
+            None,
+        ),
+        (Config { target_ratio: large(6_900), ..Config::default() }, Some("target_ratio")),
+        (Config { trigger_ratio: large(1), ..Config::default() }, Some("trigger_ratio")),
+        (Config { trigger_ratio: large(6_000), ..Config::default() }, None),
+    ] {
+        let lines = told(&|builder| builder.config(config.clone()));
+        assert_eq!(
+            lines.iter().map(|line| line.split(' ').next().unwrap()).collect::<Vec<_>>(),
+            Vec::from_iter(told_of)
+        );
+    }
     assert_eq!(
         told(&|builder| builder.when_overtaken(Overtaken::Stop)),
         ["when_overtaken has no effect: no store was given, in which somebody else could go on"]
