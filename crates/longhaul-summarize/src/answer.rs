@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use longhaul_transcript::{ActionItem, ErrorNote};
+use longhaul_transcript::{ActionItem, ErrorNote, is_invisible};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
     AnswerSchema, ClientError, Completion, Finish, fence::is_hidden, notes::sentences, repair::repair,
-    shortened,
+    says_nothing, shortened,
 };
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.
@@ -307,13 +307,12 @@ pub(crate) fn body(completion: &Completion) -> Result<&str, InvalidAnswer> {
         // Some servers give no reason, or one of their own; what they sent is then judged by what it says.
         Finish::Stop | Finish::Other => {}
     }
-    let whole =
-        completion.text.trim_matches(|c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}');
-    if whole.is_empty() {
+    let whole = completion.text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c));
+    if says_nothing(whole) {
         return Err(InvalidAnswer::Empty);
     }
     let text = strip_reasoning(whole).trim();
-    if text.is_empty() {
+    if says_nothing(text) {
         return Err(InvalidAnswer::ReasoningOnly);
     }
     let start: String = text.chars().take(400).collect();

@@ -90,7 +90,9 @@ pub use conversation::{Conversation, LastRequest, Protocol};
 pub use ladder::{Ladder, Redact};
 pub use notes::UNCONFIRMED;
 pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerModel, SummaryForm};
-pub use request::{Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest};
+pub use request::{
+    Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest, says_nothing,
+};
 pub use review::{Doubt, Review, Reviewed, Reviewer, Shown};
 pub use run::within;
 pub use scripted::Scripted;

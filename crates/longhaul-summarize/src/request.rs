@@ -5,7 +5,9 @@ use std::{fmt::Debug, time::Duration};
 use async_trait::async_trait;
 use longhaul_extract::FactIndex;
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Cost, Entry, SessionId, Summary, SummaryMode, SummaryRecord, Tokens};
+use longhaul_transcript::{
+    Cost, Entry, SessionId, Summary, SummaryMode, SummaryRecord, Tokens, is_invisible,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is to be summarized, into how much.
@@ -239,4 +241,18 @@ pub trait Summarizer: Debug + Send + Sync {
 
     /// Returns a summary of the request's entries.
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
+}
+
+/// Returns whether nobody sees anything in `text`: it is empty, blank, or made of signs that show nothing.
+///
+/// ```
+/// use longhaul_summarize::says_nothing;
+///
+/// assert!(["", " \n", "\u{200b}\u{feff}", "\0", "\u{202e}"].into_iter().all(says_nothing));
+/// assert!(!says_nothing("\u{feff}No."));
+/// ```
+pub fn says_nothing(text: &str) -> bool {
+    // A selector of variants has nothing before it to vary.
+    let shows = |c: char| !c.is_whitespace() && !is_invisible(c) && !matches!(c, '\u{fe00}'..='\u{fe0f}');
+    !text.contains(shows)
 }

@@ -8,6 +8,7 @@ use longhaul_transcript::{Constraint, Summary, Tokens, one_line};
 use crate::{
     CallPlan, Draft, SummarizeError, Summarizer, SummaryRequest,
     ground::{Evidence, doubts},
+    says_nothing,
 };
 
 /// Shows a summary to a person and returns what they make of it.
@@ -192,7 +193,7 @@ impl<'r> Doubter<'r> {
     /// Returns what is the matter with `edited`, which was `text`. Where they insist, only what they cannot insist on.
     fn doubts(&mut self, text: &str, edited: &str, do_they_insist: bool) -> Vec<Doubt> {
         let (tokens, limit) = (self.request.counter.count_text(edited), self.request.limit);
-        if edited.trim().is_empty() {
+        if says_nothing(edited) {
             return vec![Doubt::Empty];
         }
         if tokens > limit {

@@ -3,6 +3,7 @@
 use longhaul_summarize::{
     Draft, SummaryRequest,
     rules::{OMITTED, Reading, RulesOptions},
+    says_nothing,
 };
 use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
@@ -109,8 +110,7 @@ pub(crate) fn compact_by(
                 plan.limit = plan.limit - over - Tokens(1);
                 draft = summarize(&plan.request(source, settings));
             }
-            // `assemble` takes an empty draft.
-            Err(AssembleError::Empty) => return Err(CompactError::NothingToCompact),
+            Err(AssembleError::Empty) => return Err(CompactError::NoRoom),
         }
     }
 }
@@ -179,15 +179,15 @@ impl CompactionPlan {
     /// Puts `draft` into the place that this plan keeps for it.
     ///
     /// # Errors
-    /// When the whole would cost more than the budget. An empty draft always fits.
+    /// When the whole would cost more than the budget, or the draft says nothing and there is no room to say so.
     pub fn assemble(
         self,
         source: &Source<'_>,
         settings: &CompactSettings,
         mut draft: Draft,
     ) -> Result<Compacted, AssembleError> {
-        if draft.text.trim().is_empty() {
-            draft.text = self.said_of_nothing(source);
+        if says_nothing(&draft.text) {
+            draft.text = self.said_of_nothing(source).ok_or(AssembleError::Empty)?.to_owned();
         }
         let record = self.record(source, settings, draft);
         let n_summarized = self.n_summarized;
@@ -201,7 +201,7 @@ impl CompactionPlan {
         let count = |message: &longhaul_transcript::Message| source.counter.count_message(message);
         let tokens_after = compacted.messages().iter().map(|message| count(message)).sum::<Tokens>()
             + source.counter.framing().per_reply;
-        if tokens_after > settings.budget && !compacted.record.text.is_empty() {
+        if tokens_after > settings.budget {
             let over = tokens_after - settings.budget;
             return Err(AssembleError::OverBudget { tokens: compacted.record.tokens, over });
         }
@@ -211,14 +211,14 @@ impl CompactionPlan {
     }
 
     /// Returns what a summary says where nothing was found to say: that all it stands for is in the tail, shortened, or that
-    /// it was left out. Empty where not even that fits.
-    fn said_of_nothing(&self, source: &Source<'_>) -> String {
+    /// it was left out; `None` where not even that fits.
+    fn said_of_nothing(&self, source: &Source<'_>) -> Option<&'static str> {
         let is_kept = |ordinal: u64| self.tail.iter().any(|kept| kept.id.ordinal == ordinal);
         let all_kept =
             source.earlier.behind == 0 && self.covered.iter().all(|covered| is_kept(covered.ordinal));
         let shortened = all_kept.then_some(SHORTENED);
         let fits = |text: &&str| source.counter.count_text(text) + JOINT <= self.limit;
-        shortened.into_iter().chain([OMITTED]).find(fits).unwrap_or_default().to_owned()
+        shortened.into_iter().chain([OMITTED]).find(fits)
     }
 
     /// Returns the header over the summary where it stands for `n_more` messages than were planned.

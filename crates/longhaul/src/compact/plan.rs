@@ -110,6 +110,9 @@ pub enum CompactError {
     /// There is no message beside the system prompt and an open exchange.
     #[error("there is nothing to compact: every message is the system prompt or part of the open exchange")]
     NothingToCompact,
+    /// The summary would say nothing for want of room, and nothing may stand in the place of messages.
+    #[error("there is no room for a summary that says anything")]
+    NoRoom,
     /// A summary was asked for, and nothing was said that would go into it: all of it is in a summary or is to stay.
     #[error("there is nothing new to summarize: what no summary covers yet is to stay as it was said")]
     NothingNew,

@@ -10,7 +10,7 @@ use longhaul_redact::Redactor;
 use longhaul_summarize::{
     Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE,
     rules::{self, RulesOptions},
-    with_facts, with_facts_in_data, with_rules, with_rules_in_data,
+    says_nothing, with_facts, with_facts_in_data, with_rules, with_rules_in_data,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -370,7 +370,7 @@ impl Job {
     fn usable(&self, draft: Draft) -> Result<(Draft, Vec<String>), AssembleError> {
         // Where rules find nothing to say, there is nothing.
         let is_by_rule = draft.made_with == rules::MADE_WITH;
-        if draft.text.trim().is_empty() && !is_by_rule {
+        if says_nothing(&draft.text) && !is_by_rule {
             return Err(AssembleError::Empty);
         }
         if self.writes_facts || self.mode == SummaryMode::Rules || is_by_rule || draft.is_edited() {
@@ -435,7 +435,7 @@ impl Job {
             // An update keeps to the plan's limit, for which there is room.
             return match self.clone().put(draft) {
                 Err(AssembleError::Step(error)) => Err(error.into()),
-                Err(_) => self.put(Draft::default()).map_err(|_| CompactError::NothingToCompact),
+                Err(_) => self.put(Draft::default()).map_err(|_| CompactError::NoRoom),
                 Ok(finished) => Ok(finished),
             };
         }

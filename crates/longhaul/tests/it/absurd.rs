@@ -1,11 +1,14 @@
 //! What is set to something absurd is an error, or does no harm: the session goes on, and what it sends fits.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use longhaul::{
     BuildError, Builder, Config, Session,
-    config::Threshold,
-    tokens::{Calibrations, CharsPer4, ContextWindow, Prices},
+    config::{Chaining, Threshold},
+    tokens::{Accuracy, Calibrations, CharsPer4, ContextWindow, Prices, TokenCounter},
     transcript::{FixedClock, Message, SessionId, Tokens, Usage},
 };
 
@@ -174,4 +177,47 @@ async fn a_window_without_end_holds_everything() {
         session.push(Message::user(format!("Question {nth}?")));
         assert_eq!(session.prepare().await.unwrap().len(), nth + 1);
     }
+}
+
+/// Counts at random, the same way each time.
+#[derive(Debug, Default)]
+struct AtRandom(AtomicU64);
+
+impl TokenCounter for AtRandom {
+    fn count_text(&self, text: &str) -> Tokens {
+        // Knuth's MMIX generator.
+        let next =
+            |last: u64| last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let last = self.0.fetch_update(Relaxed, Relaxed, |last| Some(next(last))).unwrap_or_default();
+        Tokens((last >> 33) % (text.len() as u64 + 2))
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        Accuracy::Estimate { margin: 0.0 }
+    }
+}
+
+#[tokio::test]
+async fn nothing_stands_in_the_place_of_messages_whatever_a_counter_says() {
+    let mut n_summaries = 0;
+    for seed in 0..3 {
+        for chaining in [Chaining::Fold, Chaining::Running] {
+            let window = ContextWindow::new(Tokens(1_200), Tokens(100));
+            let counter = Arc::new(AtRandom(AtomicU64::new(seed)));
+            let builder = Session::builder(SessionId::new("absurd").unwrap(), window).counter(counter);
+            let config = Config { chaining, ..Config::default() };
+            let mut session = builder.config(config).build().unwrap();
+            for nth in 0..60 {
+                session.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+                session.push(Message::assistant(format!("It computes the value {nth}. ").repeat(6)));
+                // What fits is nothing that such a counter could tell.
+                let _ = session.prepare().await;
+                for record in session.state().view().summaries() {
+                    n_summaries += 1;
+                    assert!(!record.text.trim().is_empty(), "{seed} {nth}");
+                }
+            }
+        }
+    }
+    assert!(n_summaries > 20, "{n_summaries}");
 }

@@ -192,6 +192,8 @@ async fn a_draft_without_a_word_is_no_summary() {
     for (own, reason) in [
         (Own(|| Ok("")), "the summary is empty"),
         (Own(|| Ok(" \n\t")), "the summary is empty"),
+        (Own(|| Ok("\u{200b}\u{feff}")), "the summary is empty"),
+        (Own(|| Ok("\0 \u{202e}\n\u{fe0f}")), "the summary is empty"),
         (Own(|| Err(SummarizeError::NothingToDo)), "there is nothing to summarize"),
         (Own(|| Err(SummarizeError::Refused)), "the summary was turned down"),
     ] {
