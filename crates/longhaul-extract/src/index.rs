@@ -254,6 +254,23 @@ impl FactIndex {
         }
     }
 
+    /// Forgets what only messages said for which `is_gone` holds, and reads in their place what `instead`, oldest first, says.
+    pub fn read_instead(&mut self, is_gone: impl Fn(u64) -> bool, instead: &[Entry]) {
+        let is_gone = |message: u32| is_gone(u64::from(message));
+        let mut shown = Visible::new(self.domain() == Domain::Talk);
+        instead.iter().for_each(|entry| shown.read_message(&entry.message));
+        let stays = |fact: &Fact| {
+            !is_gone(fact.first_message) || !is_gone(fact.last_message) || shown.has(&fact.name)
+        };
+        let before = self.facts.len();
+        self.facts.retain(stays);
+        if self.facts.len() < before {
+            self.find_anew();
+        }
+        let instead = Statements::of(instead.iter(), self.speakers());
+        self.statements.put_in_place(is_gone, instead);
+    }
+
     /// Returns all facts, in order of first appearance.
     pub fn facts(&self) -> &[Fact] {
         &self.facts
@@ -601,6 +618,44 @@ mod tests {
         let mut index = FactIndex::new();
         transcript(fixture).entries().iter().for_each(|entry| index.push(entry));
         index
+    }
+
+    #[test]
+    fn what_is_read_instead_leaves_nothing_of_what_was_said() {
+        let said = transcript(
+            r#"
+user: Look at src/http.rs and at src/open.rs.
+assistant: src/secret.rs holds key_of_alice. Shall I delete it?
+user: Yes.
+assistant: Reading. !read_file#c1 {"file_path":"src/secret.rs"}
+tool#c1: let key_of_alice = src_open();
+assistant: It opens src/open.rs.
+"#,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let instead: Vec<Entry> = transcript(
+            r#"
+assistant: Reading. !read_file#c1 {"file_path":"src/masked.rs"}
+tool#c1: The result was masked, as agreed.
+"#,
+        )
+        .entries()
+        .iter()
+        .map(|entry| Entry {
+            id: longhaul_transcript::MessageId { ordinal: entry.id.ordinal + 3, ..entry.id },
+            ..entry.clone()
+        })
+        .collect();
+        index.read_instead(|message| [1, 3, 4].contains(&message), &instead);
+        let all = index.statements().all();
+        let left = format!("{:?}{all:?}", index.facts());
+        assert!(!left.contains("secret"), "{left}");
+        assert!(index.get("key_of_alice").is_none() && index.get("src/open.rs").is_some());
+        assert!(all.iter().all(|one| one.answers.is_none()) && all.iter().any(|one| &*one.text == "Yes."));
+        let masked = all.iter().find(|one| one.text.contains("was masked")).unwrap();
+        assert_eq!(&*index.statements().source(masked).unwrap().label, "read_file src/masked.rs");
+        assert!(all.is_sorted_by_key(|one| one.message));
     }
 
     #[test]

@@ -144,6 +144,8 @@ pub struct SessionState {
     request: Option<u64>,
     /// Ordinals of what the caller pinned.
     pins: BTreeSet<u64>,
+    /// Ordinals of what steps of the caller's kept from whoever wrote a summary: no facts are read from these as they were said.
+    untold: BTreeSet<u64>,
     /// Named memory blocks.
     blocks: BTreeMap<Arc<str>, Arc<str>>,
 
@@ -267,6 +269,7 @@ impl SessionState {
             client_lineage: None,
             request: None,
             pins: BTreeSet::new(),
+            untold: BTreeSet::new(),
             blocks: BTreeMap::new(),
             items: Items::default(),
             latest: None,
@@ -366,6 +369,16 @@ impl SessionState {
     /// Sets what is added to each compaction; see [`CompactionStep`].
     pub fn set_steps(&mut self, steps: Steps) {
         self.steps = steps;
+    }
+
+    /// Returns the session as it would be if the caller's steps pinned nothing.
+    pub(crate) fn without_step_pins(&self) -> SessionState {
+        SessionState { steps: self.steps.without_pins(), ..self.clone() }
+    }
+
+    /// Returns the session as it would be without the caller's steps; what they kept from a summary before stays untold.
+    pub(crate) fn without_steps(&self) -> SessionState {
+        SessionState { steps: Steps::leaving_out(&self.untold), ..self.clone() }
     }
 
     /// Returns what finds secrets.
@@ -574,7 +587,8 @@ impl SessionState {
                 index.push_summary(&record.text, record.covers.end.saturating_sub(1), is_gone);
             }
         }
-        all().for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
+        let told = all().filter(|original| !self.untold.contains(&original.entry.id.ordinal));
+        told.for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
         Arc::new(index)
     }
 

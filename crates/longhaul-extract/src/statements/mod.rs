@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use longhaul_transcript::{CallId, Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
 
@@ -193,6 +193,32 @@ impl Statements {
         let first = self.all.len();
         read::Reader::new(self, ordinal).message(message, calls, speakers);
         self.weigh(first);
+    }
+
+    /// Drops what messages say for which `is_gone` holds, also where a short answer to it quotes it, and puts `instead` in its
+    /// place.
+    pub(crate) fn put_in_place(&mut self, is_gone: impl Fn(u32) -> bool, instead: Statements) {
+        let (gone, stays): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.all).into_iter().partition(|statement| is_gone(statement.message));
+        self.all = stays;
+        if gone.is_empty() && instead.all.is_empty() {
+            return;
+        }
+        let gone: HashSet<Box<str>> = gone.into_iter().map(|statement| statement.text).collect();
+        let quoted = self.all.iter_mut().map(|statement| &mut statement.answers);
+        for asked in quoted.chain([&mut self.asked]) {
+            asked.take_if(|asked| gone.contains(asked));
+        }
+        self.drop_sources();
+        let n_sources = self.sources.len() as u32;
+        self.sources.extend(instead.sources);
+        let moved = |statement: Statement| Statement {
+            source: statement.source.map(|at| at + n_sources),
+            ..statement
+        };
+        self.all.extend(instead.all.into_iter().map(moved));
+        self.all.sort_by_key(|statement| statement.message);
+        self.ranked = OnceLock::new();
     }
 
     /// Weighs the statements from the place `first` on, which are new.

@@ -501,6 +501,11 @@ impl CompactionPlan {
         &self.tail
     }
 
+    /// Returns the messages that go into the summary, oldest first.
+    pub(crate) fn covered_messages(&self) -> &[Covered] {
+        &self.covered
+    }
+
     /// Returns the number of messages that the summary stands for.
     pub fn covered(&self) -> usize {
         self.n_summarized

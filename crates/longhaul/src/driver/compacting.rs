@@ -11,7 +11,7 @@ use crate::{
     compact::{AssembleError, CompactError},
     event::EventKind,
     policy::{Action, Reason},
-    session::{Finished, Job, Rewrite, RewriteError, SessionState, Steps, leaves_out},
+    session::{Finished, Job, Rewrite, RewriteError, SessionState, leaves_out},
 };
 
 /// How often a plan is made anew that comes out over the budget.
@@ -88,16 +88,22 @@ impl Session {
         }
     }
 
-    /// Makes a compaction by rule as if the caller had no steps. What it needs is at hand since it was tried with them.
+    /// Makes a compaction by rule as if the caller's steps pinned nothing, or where that does not help, as if there were none.
+    /// What it needs is at hand since it was tried with them.
     fn finished_without_steps(
         &mut self,
         action: Action,
         reason: Reason,
         goal: Option<&str>,
     ) -> Result<Finished, Error> {
-        let mut plain = self.state.clone();
-        plain.set_steps(Steps::default());
-        let job = plain.plan(action, reason, goal, self.now_ms()).map_err(|error| {
+        // What a step takes out is no less a secret for what it pins.
+        if let Ok(job) = self.state.without_step_pins().plan(action, reason, goal, self.now_ms())
+            && let Ok(finished) = job.clone().finish_by_rule()
+        {
+            self.tell_started(&job);
+            return Ok(finished);
+        }
+        let job = self.state.without_steps().plan(action, reason, goal, self.now_ms()).map_err(|error| {
             self.fail(reason, error.to_string());
             Error::Compact(error)
         })?;

@@ -101,6 +101,7 @@ impl SessionState {
         branch.client_from = if self.client_from < len { self.client_from } else { 0 };
         branch.client_lineage = self.client_lineage.filter(|_| branch.client_from > 0);
         branch.pins.retain(|pin| *pin < len);
+        branch.untold.retain(|ordinal| *ordinal < len);
         branch.exchange = Exchange::default();
         branch.forget_undone();
         branch.undo.iter_mut().for_each(|past| past.truncate(len));

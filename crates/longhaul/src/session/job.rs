@@ -75,7 +75,7 @@ pub struct Job {
     settings: CompactSettings,
     rules: RulesOptions,
     steps: Steps,
-    changed: Changed,
+    pub(super) changed: Changed,
     /// Messages that no step may touch.
     fixed: BTreeSet<u64>,
     /// The hashes of messages without their secrets, where they have any.
@@ -153,7 +153,8 @@ impl SessionState {
         let planned = |unread| {
             let scope = self.scope(action, &index);
             let settings = self.settings(&below, reason, self.room(&scope), goal, now_ms, unread);
-            self.planned((action, reason), before, Arc::clone(&index), scope, settings)
+            let most = self.scale().countable(below.budget) - scope.carried;
+            self.planned((action, reason), before, Arc::clone(&index), scope, settings, most)
         };
         match self.unread() {
             // Whole wherever that fits.
@@ -175,9 +176,11 @@ impl SessionState {
         let index = self.index();
         let scope = self.scope(action, &index);
         let settings = self.settings_within(&before, within, self.room(&scope));
-        self.planned((action, Reason::Manual), before, index, scope, settings)
+        let most = settings.budget;
+        self.planned((action, Reason::Manual), before, index, scope, settings, most)
     }
 
+    /// Plans with `settings`; into `most` where what steps of the caller's pin takes more.
     fn planned(
         &self,
         (action, reason): (Action, Reason),
@@ -185,12 +188,17 @@ impl SessionState {
         index: Arc<FactIndex>,
         scope: Scope,
         mut settings: CompactSettings,
+        most: Tokens,
     ) -> Result<Job, CompactError> {
         let (start, n_behind) = (scope.start, self.n_behind(&scope));
         let mut said = scope.quoted;
         said.extend(self.entries_from(start));
         said.retain(|entry| !stored::is_gone(&entry.message));
         let through = said.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
+        if scope.reads_new_only && !self.steps.before.is_empty() {
+            // Nobody reads these again, but they are asked about: the facts are those of all that was said.
+            said.splice(0..0, self.shown_before(start));
+        }
         let open = self.exchange.open_from().unwrap_or(u64::MAX);
         let fixed = |entry: &&Entry| {
             let ordinal = entry.id.ordinal;
@@ -198,12 +206,20 @@ impl SessionState {
         };
         let fixed: BTreeSet<u64> = said.iter().filter(fixed).map(|entry| entry.id.ordinal).collect();
         let stays = |entry: &Entry| fixed.contains(&entry.id.ordinal);
-        let mut read =
-            Read { costs: said.iter().map(|entry| self.known_cost(entry)).collect(), entries: said };
-        let changed = self.steps.before(&mut read, start, &mut settings, &*self.counter, &stays)?;
+        let mut read = Read {
+            costs: said.iter().map(|entry| self.known_cost(entry)).collect(),
+            entries: said,
+            quoted_until: if scope.reads_new_only { 0 } else { start },
+        };
+        let (changed, index) =
+            self.steps.before(&mut read, start, index, &mut settings, &*self.counter, &stays)?;
+        let previous = scope.previous.map(|previous| changed.left_of(previous));
         let (mut entries, mut costs, mut n_quoted) = (Vec::new(), Vec::new(), 0);
         for (entry, cost) in read.entries.into_iter().zip(read.costs) {
             let is_quoted = entry.id.ordinal < start;
+            if is_quoted && scope.reads_new_only {
+                continue;
+            }
             let Some(entry) = (if is_quoted { quotation(entry) } else { Some(entry) }) else { continue };
             n_quoted += usize::from(is_quoted);
             entries.push(entry);
@@ -221,14 +237,24 @@ impl SessionState {
             counter: &*self.counter,
             index: &index,
             earlier: Earlier {
-                summary: scope.previous.as_deref(),
+                summary: previous.as_deref(),
                 quoted: n_quoted,
                 behind: n_behind,
                 is_rebuilt: scope.is_rebuilt,
             },
             needed: Some(&needed),
         };
-        let plan = compact::plan(&source, &settings)?;
+        let plan = match compact::plan(&source, &settings) {
+            Err(CompactError::Floor { floor, .. }) if changed.pins() && floor > most => {
+                return Err(changed.pins_too_much(floor, most).into());
+            }
+            // Half of what is above what must stay is left free, as where the caller's own pins are above the target.
+            Err(CompactError::Floor { floor, .. }) if changed.pins() => {
+                settings.budget = floor + (most - floor).scaled(0.5);
+                compact::plan(&source, &settings)?
+            }
+            plan => plan?,
+        };
         Ok(Job {
             action,
             reason,
@@ -249,7 +275,7 @@ impl SessionState {
             taken_out: self.taken_out(),
             has_own_range: self.config.chaining != Chaining::Fold,
             preset: self.config.preset,
-            starts_running: scope.previous.is_none() && self.config.chaining == Chaining::Running,
+            starts_running: previous.is_none() && self.config.chaining == Chaining::Running,
             is_running: scope.reads_new_only && self.config.chaining == Chaining::Running,
             head: self.summary().map(|record| record.id.clone()),
             entries,
@@ -259,11 +285,11 @@ impl SessionState {
             is_rebuilt: scope.is_rebuilt,
             replaces_from: scope.replaces_from,
             let_go: scope.let_go,
-            words: self.words(scope.previous.as_deref()),
+            words: self.words(previous.as_deref()),
             mode: self.config.mode,
             writes_facts: true,
             owes_nothing: false,
-            previous: scope.previous,
+            previous,
             settings,
             rules: self.rules.clone(),
             steps: self.steps.clone(),
@@ -524,9 +550,15 @@ impl Job {
         self.plan.takes_out(is_new) || self.changed.takes_out(is_new) || by_steps_after()
     }
 
-    /// Returns the number of messages that the summary stands for.
+    /// Returns the number of messages that the summary stands for, those included that steps of the caller's take out.
     pub fn covered(&self) -> usize {
-        self.plan.covered()
+        let (mut tail, mut changed) = (self.plan.tail().to_vec(), self.changed.clone());
+        // What is wrong with a step is told by whoever finishes this.
+        let changed = match self.after(&mut tail, &mut changed) {
+            Ok(()) => &changed,
+            Err(_) => &self.changed,
+        };
+        self.plan.covered() + changed.beside(self.plan.covered_messages())
     }
 
     /// Returns the summary to which this one is an update.

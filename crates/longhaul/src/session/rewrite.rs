@@ -102,7 +102,8 @@ impl SessionState {
         let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
         self.n_summaries += 1;
         self.cut = compacted.cut;
-        if self.index.is_none() {
+        self.untold.extend(job.changed.untold());
+        if self.index.is_none() || !job.changed.untold().is_empty() {
             // It was read anew for the job; what was said since is not in it.
             let mut index = job.index;
             let since = self.entries_from(job.through.ordinal + 1);

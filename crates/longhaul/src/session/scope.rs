@@ -389,6 +389,19 @@ impl SessionState {
             _ => None,
         })
     }
+
+    /// Returns the same as the view shows them, without their secrets.
+    pub(super) fn shown_before(&self, start: u64) -> Vec<Entry> {
+        let shown = self.items.shown().filter(|shown| !self.stays(shown)).filter_map(|shown| match shown {
+            Shown::Message { id, message, .. } if id.ordinal < start => {
+                let clean = self.cleaned(message).map(|clean| Arc::clone(&clean.message));
+                let message = clean.unwrap_or_else(|| Arc::clone(message));
+                Some(Entry { id: *id, lineage: id.hash, message })
+            }
+            _ => None,
+        });
+        shown.collect()
+    }
 }
 
 impl Scope {

@@ -52,6 +52,8 @@ pub struct Snapshot {
     client_lineage: Option<ContentHash>,
     request: Option<u64>,
     pins: BTreeSet<u64>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    untold: BTreeSet<u64>,
     blocks: BTreeMap<Arc<str>, Arc<str>>,
     view: Vec<Shape>,
     cut: Option<Cut>,
@@ -236,6 +238,7 @@ impl SessionState {
             client_lineage: self.client_lineage,
             request: self.request,
             pins: self.pins.clone(),
+            untold: self.untold.clone(),
             blocks: self.blocks.clone(),
             view: shapes(&self.items),
             cut: self.cut,
@@ -328,6 +331,7 @@ impl SessionState {
         self.client_lineage = snapshot.client_lineage;
         self.request = snapshot.request;
         self.pins = snapshot.pins;
+        self.untold = snapshot.untold;
         self.blocks = snapshot.blocks;
         self.policy = snapshot.policy;
         self.requested_at_ms = snapshot.requested_at_ms;
@@ -379,6 +383,7 @@ impl SessionState {
     pub(crate) fn take_facts(&mut self, facts: FactIndex, through: u64) {
         let mut facts = self.bounded(facts);
         self.entries_from(through).iter().for_each(|entry| facts.push(entry));
+        facts.read_instead(|message| self.untold.contains(&message), &[]);
         self.index = Some(Arc::new(facts));
     }
 

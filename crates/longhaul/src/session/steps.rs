@@ -6,8 +6,9 @@ use std::{
     sync::Arc,
 };
 
+use longhaul_extract::FactIndex;
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Covered, Entry, Message, Span, SummaryRecord, Tokens, Unit, Units};
+use longhaul_transcript::{Constraint, Covered, Entry, Message, Span, SummaryRecord, Tokens, Unit, Units};
 
 use crate::compact::{CompactSettings, Kept};
 
@@ -18,7 +19,7 @@ use crate::compact::{CompactSettings, Kept};
 /// What comes of it is checked as everything else is: an exchange stays or goes as a whole, the view stays within its
 /// budget, and what must stay cannot be touched. A step that asks for what cannot be fails the compaction: observers are
 /// told ([`EventKind::Failed`](crate::EventKind::Failed)), and the context stays as it was; at the hard limit it is then
-/// compacted without any step.
+/// compacted without what steps pin, or, where something else is wrong with one, without any step.
 pub trait CompactionStep: fmt::Debug + Send + Sync {
     /// Returns a short name; the record of a summary bears it where the step changed something.
     fn name(&self) -> &str;
@@ -48,10 +49,10 @@ pub enum Change {
     /// [quoted](StepUnit::is_quoted).
     Pin(u64),
     /// The unit that the message is part of is not shown. Before the built-in steps this also keeps it from whoever writes
-    /// the summary; the facts in it were read when it was said, and may be told.
+    /// the summary, a model or rules, and from then on the facts in it are forgotten.
     Drop(u64),
-    /// The message is shown like this, with the same role, calls and results; whoever writes the summary reads this too
-    /// where the step comes before the built-in ones. The original is kept, but for `delete_originals`.
+    /// The message is shown like this, with the same role, calls and results; whoever writes the summary reads this, and
+    /// not what was said, where the step comes before the built-in ones. The original is kept, but for `delete_originals`.
     Replace(u64, Message),
 }
 
@@ -83,12 +84,46 @@ pub(super) struct Changed {
     covered: BTreeMap<u64, Covered>,
     /// What is shown like something else.
     replaced: BTreeSet<u64>,
+    /// What is kept from whoever writes the summary, as it was said.
+    untold: BTreeSet<u64>,
+    /// The names of those that pin.
+    pinning: Vec<String>,
 }
 
 impl Changed {
     /// Returns whether a message is shown like something else.
     pub(super) fn is_replaced(&self, ordinal: u64) -> bool {
         self.replaced.contains(&ordinal)
+    }
+
+    /// Returns the messages that are kept from whoever writes the summary, as they were said.
+    pub(super) fn untold(&self) -> &BTreeSet<u64> {
+        &self.untold
+    }
+
+    /// Returns `index` without the facts of what the steps took out or replaced, and with those of what stands in its place
+    /// among `entries`.
+    fn read(&mut self, mut index: Arc<FactIndex>, entries: &[Entry]) -> Arc<FactIndex> {
+        // What a result is quoted under is said by its call: they are read together.
+        let is_replaced =
+            |unit: &Unit<'_>| unit.entries.iter().any(|entry| self.is_replaced(entry.id.ordinal));
+        let instead: Vec<Entry> =
+            Units::new(entries).filter(is_replaced).flat_map(|unit| unit.entries.to_vec()).collect();
+        self.untold.extend(instead.iter().map(|entry| entry.id.ordinal));
+        if !self.untold.is_empty() {
+            Arc::make_mut(&mut index).read_instead(|message| self.untold.contains(&message), &instead);
+        }
+        index
+    }
+
+    /// Returns what is left of the summary before: what it demands was said where nothing could be taken out yet, as in the
+    /// newest request.
+    pub(super) fn left_of(&self, mut previous: Arc<SummaryRecord>) -> Arc<SummaryRecord> {
+        let is_untold = |constraint: &Constraint| self.untold.contains(&constraint.message);
+        if previous.summary.constraints.iter().any(is_untold) {
+            Arc::make_mut(&mut previous).summary.constraints.retain(|constraint| !is_untold(constraint));
+        }
+        previous
     }
 
     /// Returns whether one of the messages that `is_meant` names goes out of the view.
@@ -100,6 +135,25 @@ impl Changed {
     pub(super) fn too_large(&self, tokens: Tokens, budget: Tokens) -> StepError {
         let step = self.names.join(", ");
         StepError { step, problem: format!("the view would cost {tokens} tokens, more than its {budget}") }
+    }
+
+    /// Returns whether a step pins.
+    pub(super) fn pins(&self) -> bool {
+        !self.pinning.is_empty()
+    }
+
+    /// Returns the error of steps whose pins leave no room.
+    pub(super) fn pins_too_much(&self, floor: Tokens, most: Tokens) -> StepError {
+        let problem =
+            format!("with what it pins the view needs {floor} tokens, more than the {most} it may cost");
+        StepError { step: self.pinning.join(", "), problem }
+    }
+
+    /// Returns how many messages are changed that are not among `covered`.
+    pub(super) fn beside(&self, covered: &[Covered]) -> usize {
+        let is_among =
+            |ordinal: &u64| covered.binary_search_by_key(ordinal, |covered| covered.ordinal).is_ok();
+        self.covered.keys().filter(|ordinal| !is_among(ordinal)).count()
     }
 
     /// Writes into `record` what was changed; its id is to be derived again.
@@ -119,27 +173,75 @@ impl Changed {
     }
 }
 
+/// A step that changes what another does, and pins nothing.
+#[derive(Debug)]
+struct WithoutPins(Arc<dyn CompactionStep>);
+
+impl CompactionStep for WithoutPins {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn changes(&self, units: &[StepUnit<'_>]) -> Vec<Change> {
+        let mut changes = self.0.changes(units);
+        changes.retain(|change| !matches!(change, Change::Pin(_)));
+        changes
+    }
+}
+
+/// Leaves out what steps of the caller's left out or replaced before, where they cannot be asked.
+#[derive(Debug)]
+struct LeavesOut(BTreeSet<u64>);
+
+impl CompactionStep for LeavesOut {
+    fn name(&self) -> &str {
+        "untold"
+    }
+
+    fn changes(&self, units: &[StepUnit<'_>]) -> Vec<Change> {
+        let is_untold = |entry: &Entry| self.0.contains(&entry.id.ordinal);
+        let untold = units.iter().filter(|unit| !unit.stays && unit.unit.entries.iter().any(is_untold));
+        untold.map(|unit| Change::Drop(unit.unit.span().start)).collect()
+    }
+}
+
 impl Steps {
-    /// Does the steps that come before the built-in ones, on what a compaction works on. Messages before `start` are only
-    /// quoted.
+    /// Returns what stands in the place of the caller's steps, which left out `untold` before.
+    pub(super) fn leaving_out(untold: &BTreeSet<u64>) -> Steps {
+        let step = (!untold.is_empty()).then(|| Arc::new(LeavesOut(untold.clone())) as _);
+        Steps { before: step.into_iter().collect(), after: Vec::new() }
+    }
+
+    /// Returns the same without what they pin.
+    pub(super) fn without_pins(&self) -> Steps {
+        let plain = |steps: &[Arc<dyn CompactionStep>]| -> Vec<Arc<dyn CompactionStep>> {
+            steps.iter().map(|step| Arc::new(WithoutPins(Arc::clone(step))) as _).collect()
+        };
+        Steps { before: plain(&self.before), after: plain(&self.after) }
+    }
+
+    /// Does the steps that come before the built-in ones, on what a compaction works on. Messages before `start` are not
+    /// summarized anew. Returns the facts that are left of `index` as well.
     pub(super) fn before(
         &self,
         read: &mut Read,
         start: u64,
+        index: Arc<FactIndex>,
         settings: &mut CompactSettings,
         counter: &dyn TokenCounter,
         stays: &dyn Fn(&Entry) -> bool,
-    ) -> Result<Changed, StepError> {
+    ) -> Result<(Changed, Arc<FactIndex>), StepError> {
         let mut changed = Changed::default();
         for step in &self.before {
             let mut dropped: Vec<Span> = Vec::new();
-            for change in asked(&**step, read, start, stays)? {
+            for change in asked(&**step, read, stays)? {
                 changed.note_name(step.name());
                 match change {
-                    Checked::Pin(ordinal) if ordinal < start => {
+                    Checked::Pin(ordinal) if ordinal < read.quoted_until => {
                         return Err(problem(&**step, ordinal, "is only quoted: it cannot be pinned"));
                     }
                     Checked::Pin(ordinal) => {
+                        changed.note_pin(step.name());
                         settings.pins.insert(ordinal);
                     }
                     Checked::Drop(span) => dropped.push(span),
@@ -153,9 +255,14 @@ impl Steps {
                     }
                 }
             }
-            read.leave_out(dropped).iter().for_each(|entry| changed.cover(entry, start));
+            for entry in read.leave_out(dropped) {
+                changed.cover(&entry, start);
+                changed.replaced.remove(&entry.id.ordinal);
+                changed.untold.insert(entry.id.ordinal);
+            }
         }
-        Ok(changed)
+        let index = changed.read(index, &read.entries);
+        Ok((changed, index))
     }
 
     /// Does the steps that come after the built-in ones, on the messages that would stay.
@@ -169,7 +276,7 @@ impl Steps {
         for step in &self.after {
             let entries: Vec<Entry> = tail.iter().map(entry_of).collect();
             let costs = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
-            for change in asked(&**step, &Read { entries, costs }, 0, stays)? {
+            for change in asked(&**step, &Read { entries, costs, quoted_until: 0 }, stays)? {
                 changed.note_name(step.name());
                 match change {
                     Checked::Pin(ordinal) => {
@@ -204,9 +311,11 @@ impl Steps {
 
 impl Changed {
     fn note_name(&mut self, name: &str) {
-        if self.names.last().is_none_or(|last| last != name) {
-            self.names.push(name.to_owned());
-        }
+        note(&mut self.names, name);
+    }
+
+    fn note_pin(&mut self, name: &str) {
+        note(&mut self.pinning, name);
     }
 
     /// What lies before `start` is covered already.
@@ -221,11 +330,19 @@ impl Changed {
     }
 }
 
+fn note(names: &mut Vec<String>, name: &str) {
+    if names.last().is_none_or(|last| last != name) {
+        names.push(name.to_owned());
+    }
+}
+
 /// What a compaction works on, in order, and what each message costs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Read {
     pub(super) entries: Vec<Entry>,
     pub(super) costs: Vec<Tokens>,
+    /// Messages before this ordinal are only quoted.
+    pub(super) quoted_until: u64,
 }
 
 impl Read {
@@ -257,18 +374,17 @@ enum Checked {
     Replace(u64, Message),
 }
 
-/// Returns the changes that `step` asks for among what is read. Messages before `start` are only quoted.
+/// Returns the changes that `step` asks for among what is read.
 fn asked(
     step: &dyn CompactionStep,
-    Read { entries, costs }: &Read,
-    start: u64,
+    Read { entries, costs, quoted_until }: &Read,
     stays: &dyn Fn(&Entry) -> bool,
 ) -> Result<Vec<Checked>, StepError> {
     let mut costs = costs.iter().copied();
     let units = Units::new(entries).map(|unit| StepUnit {
         tokens: costs.by_ref().take(unit.entries.len()).sum(),
         stays: unit.entries.iter().any(stays),
-        is_quoted: unit.entries.iter().any(|entry| entry.id.ordinal < start),
+        is_quoted: unit.entries.iter().any(|entry| entry.id.ordinal < *quoted_until),
         unit,
     });
     let units: Vec<StepUnit<'_>> = units.collect();
@@ -288,6 +404,9 @@ fn asked(
             Change::Pin(_) => Ok(Checked::Pin(ordinal)),
             _ if unit.stays => Err(problem(step, ordinal, "must stay as it is")),
             Change::Drop(_) => Ok(Checked::Drop(unit.unit.span())),
+            Change::Replace(_, message) if message.parts.is_empty() => {
+                Err(problem(step, ordinal, "must not be replaced by a message without parts; drop it"))
+            }
             Change::Replace(_, message) if is_in_place_of(&message, &entry.message) => {
                 Ok(Checked::Replace(ordinal, message.with_origin(entry.message.origin)))
             }
@@ -301,8 +420,7 @@ fn asked(
 
 /// Returns whether `new` may stand where `old` does: who speaks, what is called and what is answered are the same.
 fn is_in_place_of(new: &Message, old: &Message) -> bool {
-    !new.parts.is_empty()
-        && new.role == old.role
+    new.role == old.role
         && new.calls().map(|call| &call.id).eq(old.calls().map(|call| &call.id))
         && new.results().map(|result| &result.call_id).eq(old.results().map(|result| &result.call_id))
 }

@@ -38,4 +38,5 @@ mod steps;
 mod summarizers;
 #[cfg(feature = "wire")]
 mod thinking;
+mod untold;
 mod work;

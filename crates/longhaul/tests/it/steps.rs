@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use longhaul::{
-    BuildError, Change, CompactionStep, Config, Error, Job, Session, SessionState, Shown, StepUnit, Steps,
+    BuildError, Change, CompactionStep, Config, Error, EventKind, Job, Session, SessionState, Shown,
+    StepUnit, Steps,
     compact::CompactError,
     config::Chaining,
     extract::{Fact, RankContext, Ranker},
     policy::{Action, Reason},
     summarize::{CompletionClient, Scripted, SummarizerModel, rules::RulesOptions},
     tokens::{CharsPer4, ContextWindow},
-    transcript::{Message, NoJitter, NoSleep, Outcome, SessionId, Span, SummaryMode, Tokens, UnitState},
+    transcript::{
+        Message, NoJitter, NoSleep, Outcome, Role, SessionId, Span, SummaryMode, Tokens, UnitState,
+    },
 };
 
 use crate::work::{exchange, text};
@@ -331,6 +334,80 @@ async fn what_is_wrong_with_a_step_is_told_of_a_running_summary_too() {
         matches!(&error, Error::Compact(CompactError::Step(step)) if step.step == "blows up"),
         "{error:?}"
     );
+}
+
+/// What the first pins of what may go, however much that is.
+const PINS: [Asks; 4] = [
+    |units| first_pinned(units, 4),
+    |units| first_pinned(units, 12),
+    |units| first_pinned(units, 24),
+    |units| first_pinned(units, usize::MAX),
+];
+
+fn first_pinned(units: &[StepUnit<'_>], most: usize) -> Vec<Change> {
+    let loose = units.iter().filter(|unit| !unit.stays && !unit.is_quoted).take(most);
+    loose.map(|unit| Change::Pin(unit.unit.span().start)).collect()
+}
+
+#[tokio::test]
+async fn what_a_step_pins_stops_no_session() {
+    let drops: Asks = |units| saying(units, "zebra-3-end").into_iter().map(Change::Drop).collect();
+    for (at, asks) in PINS.into_iter().enumerate() {
+        let told: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+        let log = Arc::clone(&told);
+        let mut session = session(|builder| {
+            let builder = builder.step_before(Does("drops", drops)).step_before(Does("pins", asks));
+            builder.observer(move |event: &longhaul::Event| log.lock().unwrap().push(event.to_string()))
+        });
+        for nth in 0..60 {
+            session.push(Message::assistant(format!("More {nth}: {}", "it is said at length ".repeat(14))));
+            session.push(Message::user(format!("And {nth}?")));
+            let view = session.prepare().await.unwrap();
+            assert!(view.tokens() <= Tokens(6_000), "{at}: {}", view.tokens());
+            assert!(view.summaries().all(|record| !record.text.contains("zebra-3-end")), "{at}");
+        }
+        let told = told.lock().unwrap().join("\n");
+        let named = told.contains("the step \"pins\" cannot be done: with what it pins the view needs");
+        assert_eq!(named, at == PINS.len() - 1, "{at}: {told}");
+        let made_with = &session.state().summary().unwrap().made_with;
+        assert!(at > 0 || made_with.ends_with("+drops+pins"), "{made_with}");
+    }
+}
+
+#[tokio::test]
+async fn a_compaction_begins_with_as_many_messages_as_it_ends_with() {
+    let drops: Asks = |units| saying(units, "part_").into_iter().map(Change::Drop).collect();
+    for is_before in [true, false] {
+        let told: Arc<std::sync::Mutex<Vec<u64>>> = Arc::default();
+        let log = Arc::clone(&told);
+        let mut session = session(|builder| {
+            let builder = builder.observer(move |event: &longhaul::Event| match &event.kind {
+                EventKind::Started { compressed_messages, .. } => {
+                    log.lock().unwrap().push(*compressed_messages)
+                }
+                EventKind::Finished(finish) => log.lock().unwrap().push(finish.compressed_messages),
+                _ => {}
+            });
+            match is_before {
+                true => builder.step_before(Does("drops", drops)),
+                false => builder.step_after(Does("drops", drops)),
+            }
+        });
+        session.compact(None).await.unwrap();
+        let told = told.lock().unwrap().clone();
+        assert!(told.len() == 2 && told[0] == told[1] && told[0] > 20, "{is_before}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_without_parts_replaces_none() {
+    let empties: Asks = |units| {
+        let at = saying(units, "part_3 says")[0];
+        vec![Change::Replace(at, Message::new(Role::Tool, Vec::new()))]
+    };
+    let error = session(|builder| builder.step_before(Does("empties", empties))).compact(None).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("must not be replaced by a message without parts"), "{error}");
 }
 
 /// Values what is named in one message, and nothing else.
