@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 /// Lines of digits, one behind the other, that spell text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,27 @@ pub(crate) fn dumps(text: &[u8]) -> impl Iterator<Item = Dump> + '_ {
             }
         }
         (!dump.lines.is_empty()).then_some(dump)
+    })
+}
+
+/// Returns the words of digits in `text` that spell text, wherever they stand.
+pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = Dump> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(shortest) = text.get(at..at + 2 * LEAST_BYTES) {
+            // Looked at from its end, as runs of base64 are.
+            if let Some(other) = shortest.iter().rposition(|byte| value(*byte).is_none()) {
+                at += other + 1;
+                continue;
+            }
+            let start = at;
+            at += text[start..].iter().take_while(|byte| value(**byte).is_some()).count() + 1;
+            let is_inside = start > 0 && text[start - 1].is_ascii_alphanumeric();
+            if !is_inside && let Some(line) = plain(text, start..at.min(text.len())) {
+                return Some(Dump { lines: vec![line] });
+            }
+        }
+        None
     })
 }
 
@@ -89,7 +110,10 @@ impl Line {
         let quote = head.iter().rposition(|byte| *byte == b'"').map_or(0, |at| at + 1);
         let blanks = shown[quote..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let start = line.start + quote + blanks;
-        dumped(text, start..line.end).or_else(|| plain(text, start..line.end))
+        // What a program says before it.
+        let said = memmem::find(head, b": ").map_or(start, |at| line.start + at + 2);
+        let dumped = dumped(text, start..line.end).or_else(|| dumped(text, said..line.end));
+        dumped.or_else(|| plain(text, start..line.end))
     }
 }
 
@@ -193,6 +217,21 @@ mod tests {
             assert_eq!(found, said, "{text}");
             assert!(place.contains("6869") || place.contains("68 69"), "{place}");
         }
+    }
+
+    #[test]
+    fn words_of_digits_are_read_wherever_they_stand() {
+        let said = |text: &str| -> Vec<String> {
+            words(text.as_bytes()).map(|dump| dump.decode(text.as_bytes())).collect()
+        };
+        assert_eq!(said("echo 6869207468657265 | xxd, hex:6869207468657265"), ["hi there", "hi there"]);
+        for text in
+            ["9fceb02d0ae598e95dc970b74767f19372d61af8", "x6869207468657265", "6869207468657265g", "6869"]
+        {
+            assert_eq!(said(text), [""; 0], "{text}");
+        }
+        let dump = "Error: 00000000: 6869 2074 6865 7265 2c20 796f 7520 616c  hi there, you al\n";
+        assert_eq!(first(dump).unwrap().0, "hi there, you al");
     }
 
     #[test]

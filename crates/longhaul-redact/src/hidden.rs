@@ -6,10 +6,13 @@ use std::ops::Range;
 use longhaul_transcript::is_invisible;
 use memchr::{memchr_iter, memmem};
 
+use crate::scan::PLACEHOLDER;
+
 /// Returns `text` without it; `None` where it has none but a mark at its beginning.
 pub(crate) fn without(text: &str) -> Option<String> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    (hides(body) || is_joined(body)).then(|| Seen::of(text).map(|(_, c)| c).collect())
+    (hides(body) || is_joined(body) || has_placeholder(body))
+        .then(|| Seen::of(text).map(|(_, c)| c).collect())
 }
 
 /// Returns whether nobody sees some character of `text`. Most of it is ASCII without any, which is passed over quickly.
@@ -32,6 +35,23 @@ fn is_joined(text: &str) -> bool {
     let mut quotes = memchr_iter(b'+', bytes).filter_map(quote_before);
     let mut breaks = memmem::find_iter(bytes, b"\\\n").chain(memmem::find_iter(bytes, b"\\\r\n"));
     quotes.any(|at| joint(&bytes[at..]) > 0) || breaks.any(|at| joint(&bytes[at..]) > 0)
+}
+
+/// Returns whether a placeholder of `text` stands before the rest of a word.
+fn has_placeholder(text: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), PLACEHOLDER).any(|at| placeholder(&text.as_bytes()[at..]) > 0)
+}
+
+/// Returns the length of the placeholder that `text` begins with, where a word goes on behind it: whoever puts one into a key
+/// must not hide it thereby.
+fn placeholder(text: &[u8]) -> usize {
+    let Some(inside) = text.strip_prefix(PLACEHOLDER) else { return 0 };
+    let is_of_it = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_:".contains(byte);
+    let length = inside.iter().take(LONGEST_PLACEHOLDER).take_while(|byte| is_of_it(byte)).count();
+    match inside.get(length..) {
+        Some([b']', next, ..]) if next.is_ascii_alphanumeric() => PLACEHOLDER.len() + length + 1,
+        _ => 0,
+    }
 }
 
 /// Returns how many bytes at the beginning of `text` put a string together: the end of one, a plus and the beginning of the
@@ -97,7 +117,7 @@ impl Iterator for Seen<'_> {
 fn hidden(text: &str) -> usize {
     let Some(first) = text.chars().next() else { return 0 };
     if first.is_ascii_punctuation() {
-        return joint(text.as_bytes());
+        return joint(text.as_bytes()).max(placeholder(text.as_bytes()));
     }
     // Colours, and where to write.
     let sequence = ["\u{1b}[", "\u{9b}"].into_iter().find_map(|begins| {
@@ -120,6 +140,9 @@ fn is_hidden(c: char) -> bool {
 
 /// Bytes of a control sequence behind its beginning; what is longer is none.
 const LONGEST_CONTROL: usize = 32;
+
+/// The rule and the number in a placeholder take no more, in bytes.
+const LONGEST_PLACEHOLDER: usize = 80;
 
 /// Blanks on either side of what puts a string together, in bytes.
 const LONGEST_JOINT: usize = 64;
@@ -153,6 +176,10 @@ mod tests {
         {
             assert_eq!(without(apart), None, "{apart}");
         }
+        let key = "ghp_ab[REDACTED:github-pat:1]cd [REDACTED:x:2] e[REDACTED:x:1]";
+        assert_eq!(without(key).unwrap(), "ghp_abcd [REDACTED:x:2] e[REDACTED:x:1]");
+        assert_eq!(&key[place(key, 4..8)], "ab[REDACTED:github-pat:1]cd");
+        assert_eq!(without("[REDACTED:x:1], [REDACTED:"), None);
         assert_eq!(without("\u{feff}abc"), None);
         assert_eq!(without("abécd\t\r\n"), None);
     }

@@ -575,6 +575,32 @@ mod tests {
         assert_eq!(text(&open), open.replace(SECRET, "[REDACTED:github-pat:1]"));
     }
 
+    /// What a call's text does not keep its raw spelling does not keep either.
+    #[test]
+    fn what_is_spelled_in_arguments_is_found_in_each_format() {
+        let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let table = "user,password\nalice,h7Rk2m9QzLxw";
+        for arguments in [
+            serde_json::json!({ "command": hex }),
+            serde_json::json!({ "command": format!("echo {hex} | xxd -r -p") }),
+            serde_json::json!({ table: "x" }),
+            serde_json::json!({ "a": { table: 1 } }),
+        ] {
+            let json = arguments.to_string();
+            for call in [
+                serde_json::json!({ "type": "tool_use", "id": "t", "name": "f", "input": arguments }),
+                serde_json::json!({ "functionCall": { "name": "f", "args": arguments } }),
+                serde_json::json!({ "type": "function", "id": "t", "function": { "name": "f", "arguments": json } }),
+                serde_json::json!({ "type": "tool-f", "toolCallId": "t", "input": arguments }),
+                serde_json::json!({ "type": "function_call", "call_id": "t", "name": "f", "arguments": json }),
+            ] {
+                let raw = text(&serde_json::json!({ "role": "assistant", "content": [call] }).to_string());
+                assert!(!raw.contains(&hex) && !raw.contains("h7Rk2m9QzLxw"), "{raw}");
+                serde_json::from_str::<serde_json::Value>(&raw).unwrap();
+            }
+        }
+    }
+
     /// What nobody signed is redacted and its part stays, with the seals of what was signed.
     #[test]
     fn a_part_of_a_ui_message_goes_where_what_was_signed_has_a_secret() {

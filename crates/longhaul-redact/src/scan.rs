@@ -1,6 +1,8 @@
 //! Where the secrets are: key words first, expressions only around them.
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
+
+use memchr::{memchr, memrchr};
 
 use crate::{
     apart, base64, hex, hidden,
@@ -125,7 +127,7 @@ fn strike_spelled(set: &RuleSet, text: &str, depth: usize, struck: &mut Vec<Stru
         };
         struck.extend(found.into_iter().flat_map(|struck| struck.moved(place(struck.start..struck.end()))));
     }
-    for dump in hex::dumps(bytes) {
+    for dump in hex::dumps(bytes).chain(hex::words(bytes)) {
         let found = found_in(dump.decode(bytes));
         let places = found.into_iter().map(|struck| (struck, dump.place(struck.start..struck.end())));
         struck.extend(places.flat_map(|(struck, place)| struck.moved(to_chars(text, place))));
@@ -158,7 +160,7 @@ const LONGEST_PART: usize = 64;
 /// Returns every match of every rule in `text`.
 fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     let (mut struck, mut joined): (Vec<Struck>, usize) = (Vec::new(), MANY);
-    for (index, windows) in windows(set, text.as_bytes()) {
+    for (index, windows) in windows(set, text.as_bytes()).into_iter().enumerate() {
         // A key of many lines ends behind the window that it begins in.
         let mut searched = 0;
         for window in windows {
@@ -196,7 +198,7 @@ pub(crate) fn join(set: &RuleSet, struck: &mut Vec<Struck>) {
 /// Returns `text` with the escapes of JSON and of programs (`\n`, `\"`) turned into what they stand for, each as long as
 /// it was. A conversation quotes files inside JSON inside JSON, and in `\tAKIA...` no word begins at the `A`.
 fn without_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else { return text };
+    let Some(first) = memchr(b'\\', text.as_bytes()) else { return text };
     let mut bytes = text.into_owned().into_bytes();
     let mut next = Some(first);
     while let Some(at) = next {
@@ -212,7 +214,7 @@ fn without_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
             (bytes[at], bytes[at + 1]) = (meant, meant);
             from = at + 2;
         }
-        next = memchr::memchr(b'\\', &bytes[from..]).map(|found| from + found);
+        next = memchr(b'\\', &bytes[from..]).map(|found| from + found);
     }
     // ASCII was put in place of ASCII.
     Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
@@ -220,8 +222,8 @@ fn without_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
 
 /// Returns, for each rule with a key word in `text`, the parts of the text that its expression has to look at. Parts
 /// that touch are one, so that no byte is searched twice for the same rule.
-fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
-    let mut windows: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
+fn windows(set: &RuleSet, text: &[u8]) -> Vec<Vec<Range<usize>>> {
+    let mut windows = vec![Vec::<Range<usize>>::new(); set.rules.len()];
     let mut assignment = Assignment::default();
     for hit in set.keywords.find(text) {
         let mut value_end = None;
@@ -236,7 +238,7 @@ fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
                 let end = (hit.end + compiled.reach).min(text.len());
                 hit.start.saturating_sub(compiled.reach)..end
             };
-            let known = windows.entry(index).or_default();
+            let known = &mut windows[index];
             match known.last_mut() {
                 Some(last) if window.start <= last.end => {
                     last.start = last.start.min(window.start);
@@ -319,15 +321,15 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     if rule.is_labelled && set.no_values.has(value, label) || rule.is_token && reads_as_name(value) {
         return false;
     }
-    let line_start = text[..whole.start].iter().rev().take(LINE_REACH).position(|byte| *byte == b'\n');
-    let line_end = text[whole.end..].iter().take(LINE_REACH).position(|byte| *byte == b'\n');
-    let line = whole.start - line_start.unwrap_or(whole.start.min(LINE_REACH))
-        ..whole.end + line_end.unwrap_or((text.len() - whole.end).min(LINE_REACH));
-    let is_quote = |byte: &u8| *byte == b'"';
+    // A text may have next to nothing but candidates, all in one line.
+    let before = whole.start.saturating_sub(LINE_REACH);
+    let behind = (whole.end + LINE_REACH).min(text.len());
+    let line = memrchr(b'\n', &text[before..whole.start]).map_or(before, |at| before + at + 1)
+        ..memchr(b'\n', &text[whole.end..behind]).map_or(behind, |at| whole.end + at);
     let before = text.get(line.start..whole.start + 1).unwrap_or_default();
     let behind = text.get(secret.end..line.end).unwrap_or_default();
-    let phrase = line.start + before.iter().rposition(is_quote).map_or(0, |at| at + 1)
-        ..line.end - behind.len() + behind.iter().position(is_quote).unwrap_or(behind.len());
+    let phrase = line.start + memrchr(b'"', before).map_or(0, |at| at + 1)
+        ..line.end - behind.len() + memchr(b'"', behind).unwrap_or(behind.len());
     let is_random = is_random(value);
     let (whole, line, phrase) = (&text[whole], &text[line], text.get(phrase).unwrap_or_default());
     let candidate = Candidate { secret: value, whole, line, phrase, is_random };
@@ -407,8 +409,11 @@ fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
     let total = bytes.len() as f64;
-    let share = |count: &u32| f64::from(*count) / total;
-    -counts.iter().filter(|count| **count > 0).map(|count| share(count) * share(count).log2()).sum::<f64>()
+    let information = |byte: &u8| match std::mem::take(&mut counts[usize::from(*byte)]) {
+        0 => 0.0,
+        count => f64::from(count) / total * (f64::from(count) / total).log2(),
+    };
+    -bytes.iter().map(information).sum::<f64>()
 }
 
 /// Returns whether `value` is a hash, a UUID or another run of hexadecimal digits: more often an id than a secret.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memmem, memrchr};
 
 use crate::apart::{Named, is_label};
 
@@ -49,12 +49,23 @@ impl Columns {
     /// Returns the columns that a line names; `None` where it says something else. It may be the first of a string of JSON.
     fn of(text: &[u8], mut line: Range<usize>) -> Option<Columns> {
         let shown = text.get(line.clone()).filter(|shown| shown.len() <= LONGEST_HEAD)?;
-        if let Some(key) = memchr::memmem::rfind(shown, b"\":") {
+        if let Some(key) = memmem::rfind(shown, b"\":") {
             let behind = shown[key + 2..].trim_ascii_start();
             line.start = line.end - behind.strip_prefix(b"\"").unwrap_or(behind).len();
+            let next = memmem::rfind(&text[line.clone()], b"\",\"").map_or(0, |at| at + 3);
+            line.start += next;
         }
+        // It may be the name in an object as well.
+        line.start += memmem::rfind(&text[line.clone()], b"{\"").map_or(0, |at| at + 2);
         let number = number(&text[line.clone()]);
         line.start += number;
+        // What a program says before it; a sentence has blanks behind its commas.
+        let shown = &text[line.clone()];
+        if let Some(said) = memmem::rfind(shown, b": ")
+            && shown[said + 2..].windows(2).all(|pair| pair != b", ")
+        {
+            line.start += said + 2;
+        }
         let shown = &text[line.clone()];
         let separator = *b"|\t;,".iter().find(|separator| shown.contains(separator))?;
         let cells = split(text, line, separator);
@@ -183,6 +194,9 @@ mod tests {
             ("     1\tuser,password\n     2\tme,one\n", vec!["one"]),
             ("     1\tpassword,user\n     2\tone,me\n", vec!["one"]),
             ("| User | **Password** |\n|---|:--|\n| me | `one` |\n| you | two |\n\nend", vec!["one", "two"]),
+            ("Error: user,password\nme,one\n", vec!["one"]),
+            ("{\"user,password\nme,one\":\"x\"}", vec!["one"]),
+            ("{\"a\":\"b\",\"user,password\nme,one\":\"x\"}", vec!["one"]),
             (" user | password \n------+----------\n me   | one\n(1 row)", vec!["one"]),
             (" id | name | password \n----+------+----------\n  1 | bob  | one\n(1 row)", vec!["one"]),
             ("+----+------+\n| id | pwd  |\n+----+------+\n| 1  | one  |\n+----+------+\n", vec!["one"]),
@@ -199,6 +213,7 @@ mod tests {
             "def login(user, password):\n    call(one, two):\n",
             "    user,\n    password,\n    mail,\n",
             "import user, password\nfrom x, y\n",
+            "Required: user, password\nfrom x, y\n",
             "const { user, password } = body;\nfoo, bar",
             "a | grep password | b\nc | d | e\n",
             "password\none\n",
