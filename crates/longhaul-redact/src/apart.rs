@@ -21,6 +21,7 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
     match shape {
         Shape::Table => tables::cells(text, head),
         Shape::List => items(text, head),
+        Shape::Pairs => passwords(text, head.end),
         Shape::Insert => inserted(text, head.end),
         Shape::Manifest => manifest(text, head),
         Shape::WebKey => members(text, head),
@@ -100,6 +101,33 @@ fn dashed(text: &[u8], at: usize) -> Named {
         if text[item.clone()].iter().any(|byte| !byte.is_ascii_alphabetic()) {
             named.values.push(unquoted(text, item));
         }
+    }
+    named
+}
+
+/// Returns the second of each pair from `at` on: `bob:..., alice:...`, in one line or in a line each.
+fn passwords(text: &[u8], at: usize) -> Named {
+    let mut named = Named { values: Vec::new(), end: at };
+    let count = |from: usize, most: usize, is_one: fn(&u8) -> bool| {
+        text[from..].iter().take(most).take_while(|byte| is_one(byte)).count()
+    };
+    let is_blank = |byte: &u8| b" \t*`'\"".contains(byte);
+    while named.end < at + LONGEST_LIST {
+        let name =
+            named.end + count(named.end, 8, |byte| byte.is_ascii_whitespace() || b",;-*`'\"".contains(byte));
+        let length = count(name, 60, |byte| byte.is_ascii_alphanumeric() || b"_.@+-".contains(byte));
+        let assigned = name + length + count(name + length, 4, is_blank);
+        if length == 0 || text.get(assigned).is_none_or(|byte| !b":/=|".contains(byte)) {
+            break;
+        }
+        let start = assigned + 1 + count(assigned + 1, 4, is_blank);
+        let length =
+            count(start, LONGEST_VALUE, |byte| byte.is_ascii_graphic() && !b",;\"'`\\<>|".contains(byte));
+        if length == 0 {
+            break;
+        }
+        named.values.push(start..start + length);
+        named.end = start + length;
     }
     named
 }

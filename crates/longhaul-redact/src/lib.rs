@@ -43,6 +43,7 @@ mod settle;
 mod tables;
 mod values;
 mod vault;
+mod words;
 
 pub use error::RedactError;
 pub use redactor::Redactor;

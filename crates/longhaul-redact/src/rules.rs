@@ -46,6 +46,8 @@ pub(crate) struct Rule {
     pub(crate) is_generic: bool,
     /// Takes any word behind a label for a password, so that some words have to be none.
     pub(crate) is_labelled: bool,
+    /// Takes drawn values only: the label says little, or stands in a sentence or in a table.
+    pub(crate) is_of_drawn: bool,
     /// Knows a token by its beginning, which may stand behind `_`, where names of programs have words too.
     pub(crate) is_token: bool,
     /// The secret is in the lines beside the match.
@@ -74,6 +76,8 @@ pub(crate) enum Shape {
     Table,
     /// What opens a list, for its items.
     List,
+    /// What names users and their passwords, for the passwords of pairs.
+    Pairs,
     /// The beginning of an `INSERT`, up to the names of its columns.
     Insert,
     /// The kind of a Kubernetes secret, for its data.
@@ -276,6 +280,8 @@ struct RawRule {
     beside: Vec<String>,
     #[serde(default)]
     labelled: bool,
+    #[serde(default)]
+    drawn: bool,
     lines: Option<Side>,
     shape: Option<Shape>,
 }
@@ -336,6 +342,7 @@ impl RawRule {
         self.assignment |= by.assignment;
         self.beside.extend(by.beside);
         self.labelled |= by.labelled;
+        self.drawn |= by.drawn;
         self.lines = by.lines.or(self.lines);
         self.shape = by.shape.or(self.shape);
     }
@@ -376,6 +383,7 @@ impl From<RawRule> for Rule {
             beside_finder: OnceLock::new(),
             is_generic: raw.generic,
             is_labelled: raw.labelled,
+            is_of_drawn: raw.drawn,
             is_token,
             lines: raw.lines,
             shape: raw.shape,
@@ -508,8 +516,8 @@ fn is_repetition(rest: &[u8]) -> bool {
 /// What gitleaks puts between a name and its value; expressions that have it need not be tried elsewhere.
 const ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)"#;
 
-/// In its place: people who write Chinese or Japanese have wider signs.
-const WIDER_ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,|：|＝)"#;
+/// In its place: people who write Chinese or Japanese have wider signs, and models emphasize names, the colon inside or not.
+const WIDER_ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"*\x60\]]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,|：|＝)(?:[*_]{1,3}|</[a-z]{1,8}>)?"#;
 
 /// What gitleaks wants after a secret. It reads files; in a conversation a secret is also followed by a bracket, the
 /// full stop of a sentence, the backslash of a JSON escape, or a sign of another script, of which the first byte is told.

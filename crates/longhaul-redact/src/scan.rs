@@ -10,6 +10,7 @@ use crate::{
     lines, percent,
     places::Places,
     rules::{Candidate, Rule, RuleSet},
+    words::is_drawn,
 };
 
 /// A secret in a text.
@@ -318,6 +319,9 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     if is_id && !has_telling_name(label) {
         return false;
     }
+    if rule.is_of_drawn && !is_drawn(value) {
+        return false;
+    }
     if rule.is_labelled && set.no_values.has(value, label) || rule.is_token && reads_as_name(value) {
         return false;
     }
@@ -385,7 +389,7 @@ impl Assignment {
     /// that could be a secret is. Takes a little more than the expressions do, never less.
     fn value_end(&mut self, text: &[u8], at: usize) -> Option<usize> {
         let name = |byte: &u8| {
-            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-*'\"`\x0b".contains(byte)
+            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-*'\"`]\x0b".contains(byte)
         };
         let rest = text.get(at..)?;
         let operator = at + rest.iter().take(24).take_while(|byte| name(byte)).count();
@@ -394,8 +398,14 @@ impl Assignment {
             return None;
         }
         let operator = operator + wide.map_or(0, |wide| wide.len());
-        let skip = |byte: &u8| byte.is_ascii_whitespace() || b"=>:|?,*`'\"\x0b".contains(byte);
-        let start = operator + text[operator..].iter().take(9).take_while(|byte| skip(byte)).count();
+        let skip = |byte: &u8| byte.is_ascii_whitespace() || b"=>:|?,*_`'\"\x0b".contains(byte);
+        let blank = |at: usize| at + text[at..].iter().take(9).take_while(|byte| skip(byte)).count();
+        let mut start = blank(operator);
+        if text[start..].starts_with(b"</")
+            && let Some(tag) = text[start..].iter().take(LONGEST_TAG).position(|byte| *byte == b'>')
+        {
+            start = blank(start + tag + 1);
+        }
         if !self.value.contains(&start) {
             let length = text[start..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
             self.value = start..start + length;
@@ -431,7 +441,9 @@ fn with_placeholder<'a>(text: &'a [u8], secret: &Range<usize>) -> &'a [u8] {
     const LONGEST_RULE: usize = 64;
     let from = secret.start.saturating_sub(PLACEHOLDER.len() + LONGEST_RULE);
     let before = &text[from..secret.start];
-    let open = memchr::memmem::rfind(before, PLACEHOLDER).filter(|open| !before[*open..].contains(&b']'));
+    // It may begin inside of `[REDACTED:`, where an expression takes the bracket for its own.
+    let head = &text[from..(secret.start + PLACEHOLDER.len() - 1).min(secret.end)];
+    let open = memchr::memmem::rfind(head, PLACEHOLDER).filter(|open| !before[*open..].contains(&b']'));
     &text[open.map_or(secret.start, |open| from + open)..secret.end]
 }
 
@@ -522,6 +534,9 @@ const NAME_REACH: usize = 64;
 /// The most that is looked at behind the value of an assignment, in bytes: the name in the next one.
 const NEXT_REACH: usize = 32;
 
+/// The longest tag that ends an emphasized name, in bytes.
+const LONGEST_TAG: usize = 11;
+
 /// The shortest value worth looking at, in bytes.
 const SHORTEST_WORD: usize = 6;
 
@@ -570,6 +585,20 @@ mod tests {
             ("0123456789", false),
         ] {
             assert_eq!(is_replaced(value.as_bytes()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_begins_in_a_placeholder_is_one() {
+        for (text, value, expected) in [
+            ("key=[REDACTED:jwt:1]", "REDACTED:jwt:1", "[REDACTED:jwt:1"),
+            ("key=[REDACTED:jwt:1]", "jwt:1", "[REDACTED:jwt:1"),
+            ("[REDACTED:jwt:1] abc", "abc", "abc"),
+            ("key=[abc]", "abc", "abc"),
+        ] {
+            let start = text.find(value).unwrap();
+            let found = with_placeholder(text.as_bytes(), &(start..start + value.len()));
+            assert_eq!(found, expected.as_bytes(), "{text}");
         }
     }
 
