@@ -210,7 +210,7 @@ async fn refuse_the_id_of_another(store: &Store, name: &str, place: &Place) -> R
         Kin::Branch { of, .. } => of,
         Kin::New | Kin::Known => &place.session,
     };
-    match *from == id || store.comes_from(from, &id).await? {
+    match *from == id || store.comes_from(from, &id).await? || store.comes_from(&id, from).await? {
         true => Ok(()),
         false => bail!(Impossible(format!(
             "{} is the id of another conversation; name this one otherwise",

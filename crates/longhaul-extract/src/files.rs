@@ -335,6 +335,10 @@ assistant: !Write#c5 {"file_path":"c.rs","content":"a\nd"} !MultiEdit#c6 {"file_
 tool#c5: ok
 tool#c6: ok
 tool#c7: ok
+assistant: !write_file#c8 {"path":"g.md","content":"a\nb","mode":"rewrite"} !write_file#c9 {"path":"g.md","content":"c","mode":"append"} !Edit#c10 {"file_path":"h.md","old_string":"<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\nend","new_string":"<<<<<<< SEARCH\na\n=======\nc\n>>>>>>> REPLACE\nend"}
+tool#c8: ok
+tool#c9: ok
+tool#c10: ok
 "#,
             expect![[r#"
                 a.rs Modified +2 -2 lines m1
@@ -343,6 +347,8 @@ tool#c7: ok
                 d.rs Modified +1 -1 lines m1
                 e.rs Modified  m6
                 f.rs Modified +1 -1 lines m6
+                g.md Created edited 2 times, +3 -0 lines m10
+                h.md Modified +1 -1 lines m10
             "#]],
         );
     }

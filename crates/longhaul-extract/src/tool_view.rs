@@ -236,7 +236,11 @@ impl<'a> CallView<'a> {
         let mut found = Vec::new();
         // Old and new stand in one object, in whatever order its keys were written.
         for object in json.leaves.chunk_by(|one, other| one.container == other.container) {
-            let blocks: Vec<_> = object.iter().flat_map(|leaf| search_blocks(leaf.value.as_str())).collect();
+            let is_old = |key: &str| OLD_KEYS.contains(&key) || OLD_OF_EDITS.contains(&key);
+            // A page may speak of such blocks.
+            let is_pair = object.iter().any(|leaf| is_old(json.name(leaf)));
+            let texts = object.iter().filter(|_| !is_pair).map(|leaf| leaf.value.as_str());
+            let blocks: Vec<_> = texts.flat_map(search_blocks).collect();
             if !blocks.is_empty() && self.family != ToolFamily::Write {
                 found.extend(blocks.into_iter().map(|(old, new)| (old.into(), new.into())));
                 continue;
@@ -245,7 +249,7 @@ impl<'a> CallView<'a> {
                 let texts = object.iter().filter(move |leaf| is_one(json.name(leaf)));
                 texts.map(|leaf| Cow::Borrowed(leaf.value.as_str()))
             };
-            let old = under(|key| OLD_KEYS.contains(&key) || OLD_OF_EDITS.contains(&key)).next();
+            let old = under(is_old).next();
             let mut new = under(|key| NEW_KEYS.contains(&key) || key == NEW_OF_EDITS);
             match (old, new.next()) {
                 (None, None) => {}
@@ -255,6 +259,14 @@ impl<'a> CallView<'a> {
             found.extend(new.map(|text| (Cow::Borrowed(""), text)));
         }
         found
+    }
+
+    /// Returns whether a write adds to what the file holds.
+    pub(crate) fn appends(&self) -> bool {
+        let is_mode = self.key_text("mode").is_some_and(|mode| mode.eq_ignore_ascii_case("append"));
+        is_mode
+            || self.key_text("append").is_some_and(|append| append.eq_ignore_ascii_case("true"))
+            || self.inner_name().to_ascii_lowercase().contains("append")
     }
 
     /// Returns whether an edit replaces every place that reads so, or several.

@@ -57,9 +57,12 @@ pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript) -> Repair {
 fn repaired(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Repair {
     let mut done = Vec::new();
     let strays = Strays::of(transcript);
+    let stray_results = strays.results(transcript);
     let (transcript, numbers) = strays.settled(transcript, &mut done);
     let entries = transcript.entries();
-    let faults = Unanswered::of(&transcript, stays);
+    // What stood behind a call that is left open now was no answer to it, but came after it.
+    let is_cut = |open: usize| stray_results.iter().any(|at| *at > numbers[open]);
+    let faults = Unanswered::of(&transcript, |open, entries| !is_cut(open) && stays(entries));
     if faults.calls.is_empty() {
         return Repair { transcript, done };
     }
@@ -170,6 +173,15 @@ impl Strays {
         }
     }
 
+    /// Returns the messages in which results without a call stand.
+    fn results(&self, transcript: &Transcript) -> Vec<usize> {
+        let is_result = |(at, part): (usize, &usize)| {
+            matches!(transcript.entries()[at].message.parts[*part], Part::ToolResult(_))
+        };
+        let has_one = |at: usize, parts: &[usize]| parts.iter().any(|part| is_result((at, part)));
+        self.left_out.iter().filter(|(at, parts)| has_one(**at, parts)).map(|(at, _)| *at).collect()
+    }
+
     /// Returns `transcript` without these, and which message of it each one was.
     fn settled(&self, transcript: &Transcript, done: &mut Vec<String>) -> (Transcript, Vec<usize>) {
         if self.left_out.is_empty() && self.renamed.is_empty() {
@@ -247,7 +259,7 @@ struct Unanswered {
 }
 
 impl Unanswered {
-    fn of(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Unanswered {
+    fn of(transcript: &Transcript, stays: impl Fn(usize, &[Entry]) -> bool) -> Unanswered {
         let entries = transcript.entries();
         let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
         let mut faults = Unanswered { calls: Vec::new(), place: (0..entries.len()).collect() };
@@ -270,7 +282,7 @@ impl Unanswered {
         // The end is open from its first unanswered call on, as long as nothing but calls and results follow.
         let open =
             transcript.units().last().filter(|unit| unit.is_open()).map(|unit| unit.span().start as usize);
-        let open = open.filter(|open| stays(&entries[*open..]));
+        let open = open.filter(|open| stays(*open, &entries[*open..]));
         // An answer that is put into it ends what stands before.
         let ended = faults.calls.iter().map(|(call, ..)| *call).max();
         let at_end = |at: usize| open.is_some_and(|open| at >= open) && ended.is_none_or(|ended| at > ended);
@@ -323,6 +335,22 @@ mod tests {
         let broken =
             transcript("tool#9: lost\nuser: go\nassistant: !ls#1 {}\ntool#1: x\ntool#1: again\nassistant: b");
         assert_eq!(shown(&repair(&broken).transcript), "go | !1 | +1=x | b");
+    }
+
+    #[test]
+    fn a_call_is_answered_that_only_a_result_without_a_call_follows() {
+        for said in [
+            "user: go\nassistant: !ls#1 {}\ntool#9: nobody",
+            "user: go\nassistant: !ls#0 {}\ntool#0: x\nassistant: !ls#1 {}\ntool#0: x",
+        ] {
+            let repaired = repair(&transcript(said));
+            assert!(
+                shown(&repaired.transcript).ends_with("!1 | +1=aborted"),
+                "{}",
+                shown(&repaired.transcript)
+            );
+            assert_eq!(repaired.done.len(), 2, "{:?}", repaired.done);
+        }
     }
 
     #[test]

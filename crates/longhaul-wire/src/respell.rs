@@ -10,7 +10,8 @@ pub(crate) fn respelled(item: Json<'_>) -> String {
     let message = item.object();
     let has_calls = message.some("tool_calls").is_some_and(|calls| !calls.elements().is_empty());
     let is_result = message.text("role").as_deref() == Some("function");
-    let lacks_content = message.some("content").is_none() && !has_calls && {
+    let says = |content: &Json<'_>| !content.is_array() || !content.elements().is_empty();
+    let lacks_content = !message.some("content").as_ref().is_some_and(says) && !has_calls && {
         let stand_in = ["function_call", "refusal", "audio"];
         message.text("role").as_deref() != Some("user")
             && stand_in.iter().all(|key| message.some(key).is_none())

@@ -318,6 +318,15 @@ fn cline() {
             m10 assistant: ~"Then c." 4 bytes
             m11 user: "[Cut here]"
             m12 assistant: "Done."
+            m13 assistant: !execute_command#cline-11-1 {"command":"ls"}
+            m14 tool: =cline-11-1 
+            m15 user: "The user denied this operation and provided the following feedback:\n<feedback>\nNever list.\n</feedback>" | "<environment_details>\n# Time\n</environment_details>"
+            m16 assistant: !write_to_file#cline-13-1 {"path":"b","content":"x"}
+            m17 tool: =cline-13-1 "<feedback>none of hers</feedback>"
+            m18 user: "The user approved this operation and provided the following context:\n<feedback>\nMind c.\n</feedback>"
+            m19 assistant: !read_file#cline-15-1 {"path":"c"}
+            m20 tool: =cline-15-1 "<feedback>\nnone of hers\n</feedback>"
+            m21 user: "<environment_details>\n# Time\n</environment_details>"
             usage up to m0: 60 + 40 + 0 in, 5 + 0 out
             usage up to m11: 120 + 0 + 0 in, 2 + 0 out
         "#]],

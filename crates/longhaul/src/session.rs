@@ -297,6 +297,8 @@ impl SessionState {
             redactor: self.redactor.clone(),
             rules: self.rules.clone(),
             steps: self.steps.clone(),
+            client_from: self.client_from,
+            client_lineage: self.client_lineage,
             ..SessionState::new(self.session.clone(), self.window, counter, config)
         };
         let (model, endpoint, _) = self.learned();

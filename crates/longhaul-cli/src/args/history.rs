@@ -151,6 +151,9 @@ pub(crate) struct ForgetArgs {
     pub(crate) session: String,
     #[command(flatten)]
     pub(crate) what: ForgetWhat,
+    /// Destroy it in the branches of the conversation too: of a range, the messages that are the same
+    #[arg(long)]
+    pub(crate) branches: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// Print one JSON object

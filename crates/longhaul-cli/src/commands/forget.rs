@@ -1,7 +1,7 @@
 //! `longhaul forget`: gone for good, and provably so.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Result, bail};
 use longhaul::{
-    store::{JournalEntry, Selector},
+    store::{Forgotten, JournalEntry, Selector},
     transcript::{SessionId, Span},
 };
 
@@ -34,6 +34,8 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let files = files(&archive, &session)?;
     let chain = archive.wait(archive.store.require(&session))?.chain;
     let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
+    let in_branches =
+        if args.branches { forget_in_branches(&archive, &session, &selector)? } else { Vec::new() };
     if args.json {
         let value = serde_json::json!({
             "version": 1,
@@ -43,15 +45,16 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         });
         Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())?;
     }
-    if forgotten.is_empty() {
-        say!("nothing of {session} matches; nothing is forgotten");
-        return Ok(ExitCode::from(NOTHING_TO_DO));
+    for (relative, gone) in &in_branches {
+        say!("{} of {relative} destroyed", what(gone));
     }
-    let counts = [(forgotten.message_count(), "message"), (forgotten.records.len() as u64, "summary")];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| counted(*n, what));
+    if forgotten.is_empty() {
+        say!("nothing of {session} matches; nothing of it is forgotten");
+        return Ok(if in_branches.is_empty() { ExitCode::from(NOTHING_TO_DO) } else { ExitCode::SUCCESS });
+    }
     say!(
         "{} of {session} destroyed; `longhaul audit {session} --verify` shows that nothing else is missing",
-        counts.collect::<Vec<_>>().join(" and "),
+        what(&forgotten),
     );
     let now = archive.wait(archive.store.require(&session))?;
     if now.chain != chain {
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     for (relative, n) in held_by_relatives(&archive, &session, &forgotten.originals)? {
         let held = if n == 1 { "one of these messages".to_owned() } else { format!("{n} of these messages") };
         say!(
-            "{relative}, of the same conversation, still holds {held}; `longhaul forget {relative}` is for that"
+            "{relative}, of the same conversation, still holds {held}; the same with --branches destroys them there too"
         );
     }
     for file in files.iter().filter(|file| file.is_file()) {
@@ -81,36 +84,77 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the sessions that were begun with what `session` holds, or with which it was begun, and how many of these messages each
-/// of them still has.
+/// Destroys in the other sessions of the conversation what was chosen in `session`: of a range the messages that are the same.
+fn forget_in_branches(
+    archive: &Archive,
+    session: &SessionId,
+    selector: &Selector,
+) -> Result<Vec<(SessionId, Forgotten)>> {
+    let mut done = Vec::new();
+    for relative in relatives(archive, session)? {
+        let chosen = match selector {
+            Selector::Range(span) => {
+                let shared = shared(archive, session, &relative, &[*span])?;
+                Span::runs(shared.into_iter()).into_iter().map(Selector::Range).collect()
+            }
+            other => vec![other.clone()],
+        };
+        let mut gone = Forgotten::default();
+        for selector in chosen {
+            let forgotten = archive.wait(archive.store.forget(&relative, &selector, clock::now_ms()))?;
+            gone.originals.extend(forgotten.originals);
+            gone.records.extend(forgotten.records);
+        }
+        done.extend((!gone.is_empty()).then_some((relative, gone)));
+    }
+    Ok(done)
+}
+
+/// Returns the other sessions of the conversation that still have some of these messages, and how many.
 fn held_by_relatives(
     archive: &Archive,
     session: &SessionId,
     gone: &[Span],
 ) -> Result<Vec<(SessionId, usize)>> {
-    let entries = |session: &SessionId| -> Result<Vec<JournalEntry>> {
-        let in_span = gone.iter().map(|span| archive.wait(archive.store.entries(session, *span)));
-        Ok(in_span.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
-    };
-    let destroyed = entries(session)?;
-    let destroyed: HashSet<_> = destroyed.iter().map(|entry| (entry.ordinal, entry.address)).collect();
-    let (mut relatives, mut seen) = (vec![session.clone()], HashSet::from([session.clone()]));
     let mut holders = Vec::new();
-    while let Some(relative) = relatives.pop() {
-        let parent = archive.wait(archive.store.state(&relative))?.and_then(|state| state.forked_from);
-        let mut near = archive.wait(archive.store.forks_of(&relative))?;
-        near.extend(parent.map(|from| from.session));
-        relatives.extend(near.into_iter().filter(|near| seen.insert(near.clone())));
-        if relative == *session || archive.wait(archive.store.state(&relative))?.is_none() {
-            continue;
-        }
-        let is_held =
-            |entry: &JournalEntry| !entry.is_forgotten && destroyed.contains(&(entry.ordinal, entry.address));
-        let held = entries(&relative)?.iter().filter(|entry| is_held(entry)).count();
+    for relative in relatives(archive, session)? {
+        let held = shared(archive, session, &relative, gone)?.len();
         holders.extend((held > 0).then_some((relative, held)));
     }
-    holders.sort();
     Ok(holders)
+}
+
+/// Returns which messages in `spans` of `session` `relative` has too, and has still.
+fn shared(archive: &Archive, session: &SessionId, relative: &SessionId, spans: &[Span]) -> Result<Vec<u64>> {
+    let entries = |session: &SessionId| -> Result<Vec<JournalEntry>> {
+        let in_span = spans.iter().map(|span| archive.wait(archive.store.entries(session, *span)));
+        Ok(in_span.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    };
+    let own: HashSet<_> = entries(session)?.iter().map(|entry| (entry.ordinal, entry.address)).collect();
+    let is_held = |entry: &JournalEntry| !entry.is_forgotten && own.contains(&(entry.ordinal, entry.address));
+    Ok(entries(relative)?.iter().filter(|entry| is_held(entry)).map(|entry| entry.ordinal).collect())
+}
+
+/// Returns what was destroyed, in words.
+fn what(forgotten: &Forgotten) -> String {
+    let counts = [(forgotten.message_count(), "message"), (forgotten.records.len() as u64, "summary")];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| counted(*n, what));
+    counts.collect::<Vec<_>>().join(" and ")
+}
+
+/// Returns the other sessions of a conversation: those that `session` was begun with, and those that were begun with it or them.
+fn relatives(archive: &Archive, session: &SessionId) -> Result<Vec<SessionId>> {
+    let (mut next, mut seen) = (vec![session.clone()], BTreeSet::from([session.clone()]));
+    let mut relatives = Vec::new();
+    while let Some(relative) = next.pop() {
+        let Some(state) = archive.wait(archive.store.state(&relative))? else { continue };
+        let mut near = archive.wait(archive.store.forks_of(&relative))?;
+        near.extend(state.forked_from.map(|from| from.session));
+        next.extend(near.into_iter().filter(|near| seen.insert(near.clone())));
+        relatives.extend((relative != *session).then_some(relative));
+    }
+    relatives.sort();
+    Ok(relatives)
 }
 
 /// Returns the files that compactions of the session wrote or replaced, and what is kept of them beside.

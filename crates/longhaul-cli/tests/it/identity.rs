@@ -251,4 +251,13 @@ fn what_is_forgotten_of_a_conversation_and_stands_in_a_branch_of_it_is_told() {
         let told = format!("{other}, of the same conversation, still holds 3 of these messages");
         assert_eq!(ran.said().contains(&told), forgets == &trunk, "{}", ran.stderr);
     }
+    let ran = run(&["forget", &trunk, "--range", "m6-m7"]);
+    assert!(ran.said().contains("the same with --branches destroys them there too"), "{}", ran.stderr);
+    let ran = run(&["forget", &trunk, "--range", "m6-m99", "--branches"]);
+    let both = ran.said().contains(&format!("of {branch} destroyed"))
+        && ran.said().contains(&format!("of {trunk} destroyed"));
+    assert!(ran.code == 0 && both, "{}", ran.stderr);
+    assert!(text(&run(&["history", &branch, "--full"])).contains("canary_right"), "it is another message");
+    let ran = run(&["forget", &trunk, "--range", "m6-m99", "--branches"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
 }

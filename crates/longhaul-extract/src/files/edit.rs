@@ -153,7 +153,8 @@ pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)
         return Vec::new();
     }
     let Some(path) = view.path() else { return Vec::new() };
-    let (whole, everywhere) = (view.family() == ToolFamily::Write, view.replaces_everywhere());
+    let whole = view.family() == ToolFamily::Write && !view.appends();
+    let everywhere = view.replaces_everywhere();
     let mut edit = FileEdit { whole, everywhere, ..FileEdit::new(message) };
     view.replacements().iter().for_each(|(old, new)| edit.replace(path, old, new));
     vec![(path.to_owned(), edit)]

@@ -41,7 +41,12 @@ fn told(summary: &str) -> Vec<Told<'_>> {
             (message, label) = (handle_in(title), None);
             continue;
         }
-        let (named, said) = handle(line).map_or((None, line), |(named, said)| (Some(named), said));
+        // Calls stand in the order in which they were made: what a result says goes on where a line looks like an earlier one's.
+        let goes_on =
+            |named: u32| section == Section::Calls && message.is_some_and(|message| named < message);
+        let named = handle(line).filter(|(named, _)| !goes_on(*named));
+        let (named, said) =
+            named.map_or((handle_at_end(line, section), line), |(named, said)| (Some(named), said));
         if named.is_some() {
             (message, label) = (named, said.strip_suffix(':').filter(|_| section == Section::Calls));
         }
@@ -66,7 +71,7 @@ fn told(summary: &str) -> Vec<Told<'_>> {
 enum Section {
     /// The summary's, or what the data of its record hold.
     Own,
-    /// Somebody's.
+    /// What was said or done.
     Said,
     /// What calls said, and what they were answered.
     Calls,
@@ -77,27 +82,18 @@ impl Section {
         let begins = |with: &[&str]| with.iter().any(|with| heading.starts_with(with));
         match () {
             () if begins(&["From calls", "From tool results"]) => Section::Calls,
-            () if begins(&SAID) => Section::Said,
-            () => Section::Own,
+            () if begins(&OWN) => Section::Own,
+            () => Section::Said,
         }
     }
 }
 
-/// The headings over what somebody said.
-const SAID: [&str; 8] = [
-    "Request (",
-    "Asked ",
-    "Said",
-    "Decisions",
-    "Findings and progress",
-    "Proposed by",
-    "Reports and earlier summaries",
-    "The assistant's last words (",
-];
+/// The headings over what the data of a record hold as well, and over a model's words.
+const OWN: [&str; 3] = ["Rules and facts from the user", "Goal", "As a model summarized"];
 
-/// Returns the handle in a heading: `Request (m12)`.
+/// Returns the handle in a heading: `Request (m12)`, `To do, as the list stood in m5`.
 fn handle_in(heading: &str) -> Option<u32> {
-    let (_, rest) = heading.split_once("(m")?;
+    let (_, rest) = heading.split_once("(m").or_else(|| heading.rsplit_once(" in m"))?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
@@ -105,6 +101,13 @@ fn handle_in(heading: &str) -> Option<u32> {
 fn handle(line: &str) -> Option<(u32, &str)> {
     let (ordinal, said) = line.strip_prefix('m')?.split_once(' ')?;
     Some((ordinal.parse().ok()?, said))
+}
+
+/// Returns the message that a line of what was done names last: `cargo test: ok (m7)`.
+fn handle_at_end(line: &str, section: Section) -> Option<u32> {
+    let (_, ordinal) =
+        line.trim_end().strip_suffix(')').filter(|_| section == Section::Said)?.rsplit_once("(m")?;
+    ordinal.parse().ok()
 }
 
 /// Whether a line says how much is left out: `… 3 more`.
@@ -137,11 +140,14 @@ a.rs: edited
 ```
 m5 + let x = 1;
 ```
+## Checks and failures (quoted)
+cargo test: 3 failed (m5)
 ## From calls (quoted)
 ```
 m5 $ cargo test
 m6 update_booking JG7:
 seats 2
+m0 Read it once.
 ```
 ## From tool results (quoted)
 ```
@@ -159,10 +165,14 @@ m7 is about rounding.";
             [
                 "8 Report None Port the ledger.",
                 "0 Report None What does it do? (answered in m3)",
+                "5 Report None open: the tests",
                 "3 Report None It rounds.",
                 "3 Report None - twice",
+                "5 Report None + let x = 1;",
+                "5 Report None cargo test: 3 failed (m5)",
                 "5 Command None cargo test",
                 "6 Result Some(\"update_booking JG7\") seats 2",
+                "6 Result Some(\"update_booking JG7\") m0 Read it once.",
                 "6 Result Some(\"Read a.rs\") fn round() {}",
             ]
         );

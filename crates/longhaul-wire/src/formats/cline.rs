@@ -196,7 +196,7 @@ fn answered<'a>(parts: Vec<Located<'a>>, calls: Vec<(String, CallId)>) -> Vec<Lo
                     content: Vec::new(),
                     outcome: Outcome::Unstated,
                 });
-                open = Some(if ASKS.contains(&&*name) { Next::Anybodys } else { Next::Tools });
+                open = Some(if BEGINS.contains(&&*name) { Next::Anybodys } else { Next::Tools });
                 calls.next();
                 (!rest.trim().is_empty()).then(|| Part::Text(rest.to_owned()))
             }
@@ -215,7 +215,9 @@ fn answered<'a>(parts: Vec<Located<'a>>, calls: Vec<(String, CallId)>) -> Vec<Lo
                 result.content.push(part);
             }
             None => {
-                open = None;
+                // What a tool gives stands below what the user says as they let it run.
+                let is_let = matches!(&part, Part::Text(text) if text.trim_start().starts_with(LET));
+                open = open.filter(|_| is_let).map(|_| Next::Tools);
                 others.push(Located { part, ..located });
             }
         }
@@ -232,8 +234,29 @@ enum Next {
     Anybodys,
 }
 
-/// Tools whose result is what a person says.
-const ASKS: [&str; 3] = ["ask_followup_question", "attempt_completion", "plan_mode_respond"];
+/// Tools whose result begins with words of the agent's or the user's own. That of others begins with what they found: the first
+/// words of a file may be any.
+const BEGINS: [&str; 16] = [
+    "ask_followup_question",
+    "attempt_completion",
+    "plan_mode_respond",
+    "write_to_file",
+    "replace_in_file",
+    "apply_diff",
+    "insert_content",
+    "search_and_replace",
+    "edit_file",
+    "delete_file",
+    "execute_command",
+    "browser_action",
+    "new_task",
+    "switch_mode",
+    "update_todo_list",
+    "run_slash_command",
+];
+
+/// How the words begin that a user says as they let a tool run; its result follows.
+const LET: &str = "The user approved this operation";
 
 /// Returns whether the user or the agent says this: it begins with a tag of theirs, or behind a line that says so ("The user provided
 /// the following feedback:").

@@ -17,7 +17,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name, recall,
+    Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name,
     sleep::ThreadSleep,
 };
 use crate::{
@@ -358,10 +358,7 @@ impl Builder {
             journal.load_learned(&mut session.state).await.map_err(Error::Store)?;
         }
         session.tell_changed();
-        let places = recall::placeholders(&session.state);
-        if places > 0 {
-            session.tell(EventKind::SecretsMissing { places });
-        }
+        session.tell_secrets_missing();
         Ok(session)
     }
 

@@ -284,6 +284,7 @@ impl Session {
         self.state = left;
         self.changes += 1;
         self.tell(EventKind::Rewritten);
+        self.tell_secrets_missing();
         Ok(true)
     }
 

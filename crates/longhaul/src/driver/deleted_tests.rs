@@ -250,6 +250,27 @@ async fn destroyed_words_do_not_come_back_from_a_session_that_knows_them() {
 }
 
 #[tokio::test]
+async fn destroyed_words_do_not_come_back_where_the_store_could_not_be_read_at_first() {
+    for trouble in [Trouble::Fails, Trouble::Silent] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &Config { mode: SummaryMode::Rules, ..Config::default() }).await;
+        session.push(Message::user("Port the ledger to Zig. Never touch zanzibar.lock."));
+        (0..8).for_each(|nth| turn(&mut session, nth));
+        session.save().await.unwrap();
+        let name = SessionId::new("kept").unwrap();
+        store.forget(&name, &Selector::Matching("zanzibar".to_owned()), 2_000).await.unwrap();
+        store.trouble_read(trouble);
+        match trouble {
+            Trouble::Silent => drop_at_its_await(session.compact(None)),
+            _ => drop(session.compact(None).await.unwrap_err()),
+        }
+        store.trouble_read(Trouble::None);
+        session.compact(None).await.unwrap();
+        assert!(!store.export(session.line()).await.unwrap().contains("zanzibar"), "{trouble:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_summary_quotes_of_what_was_deleted_is_nobodys_word_of_its_own() {
     let rules = Config { mode: SummaryMode::Rules, ..Config::default() };
     for config in [rules, Config { mode: SummaryMode::Rules, ..Preset::Session.config() }] {

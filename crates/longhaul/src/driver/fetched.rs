@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{Span, SummaryId};
 
-use super::{Error, EventKind, Session, journal::Journal};
+use super::{Error, EventKind, Session, journal::Journal, recall};
 use crate::policy::Action;
 
 impl Session {
@@ -44,6 +44,14 @@ impl Session {
         let changed = self.journal.as_mut().map(Journal::take_changed).unwrap_or_default();
         for message in changed {
             self.tell(EventKind::ChangedInStore { message });
+        }
+    }
+
+    /// Tells where secrets stood in what a store gave back.
+    pub(super) fn tell_secrets_missing(&self) {
+        let places = recall::placeholders(&self.state);
+        if places > 0 {
+            self.tell(EventKind::SecretsMissing { places });
         }
     }
 

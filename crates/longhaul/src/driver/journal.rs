@@ -264,6 +264,7 @@ impl Journal {
             matches!(self.in_doubt.last(), Some(ChainStep::Append(record)) if is_in_force(&record.id));
         let state = self.in_doubt_state.take().filter(|_| is_taken);
         if state.is_some() {
+            self.destroyed = held.as_ref().map_or(self.destroyed, Destroyed::of);
             self.in_doubt.clear();
             self.written = self.in_doubt_at;
             // The snapshot that stands there is of this session; what was done since is not in it.
@@ -626,14 +627,14 @@ impl Journal {
         &mut self,
         state: &SessionState,
     ) -> Result<Option<SessionState>, StoreError> {
-        let before = self.destroyed;
-        self.note_destroyed().await?;
-        if self.destroyed == before {
+        let held = self.store.state(&self.line).await?;
+        let Some(destroyed) = held.as_ref().map(Destroyed::of).filter(|now| *now != self.destroyed) else {
             return Ok(None);
-        }
-        (self.kept, self.facts) = (None, None);
+        };
         let mut adopted = self.adopted(state.emptied(), self.written).await?;
         adopted.follow_on(state);
+        // Known only now: where something could not be read, it is to be read again.
+        (self.destroyed, self.kept, self.facts) = (destroyed, None, None);
         Ok(Some(adopted))
     }
 

@@ -27,6 +27,7 @@ pub(super) struct Troubled {
     cache: Mutex<Trouble>,
     alias: Mutex<Trouble>,
     commit: Mutex<Trouble>,
+    read: Mutex<Trouble>,
     /// How often something was written.
     pub(super) n_written: AtomicU64,
     /// How many originals were read.
@@ -50,6 +51,10 @@ impl Troubled {
 
     pub(super) fn trouble_commit(&self, trouble: Trouble) {
         *self.commit.lock().unwrap() = trouble;
+    }
+
+    pub(super) fn trouble_read(&self, trouble: Trouble) {
+        *self.read.lock().unwrap() = trouble;
     }
 }
 
@@ -92,7 +97,7 @@ hand_on! {
     }
 
     async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
-        let originals = self.inner.originals(session, span).await?;
+        let originals = troubled(&self.read, self.inner.originals(session, span)).await?;
         self.n_read.fetch_add(originals.len() as u64, Relaxed);
         Ok(originals)
     }
