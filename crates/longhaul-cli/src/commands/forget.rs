@@ -95,7 +95,7 @@ fn forget_in_branches(
         let chosen = match selector {
             Selector::Range(span) => {
                 let shared = shared(archive, session, &relative, &[*span])?;
-                Span::runs(shared.into_iter()).into_iter().map(Selector::Range).collect()
+                Span::runs(shared).into_iter().map(Selector::Range).collect()
             }
             other => vec![other.clone()],
         };
