@@ -299,10 +299,15 @@ impl SessionState {
             steps: self.steps.clone(),
             client_from: self.client_from,
             client_lineage: self.client_lineage,
+            untold: self.untold.clone(),
             ..SessionState::new(self.session.clone(), self.window, counter, config)
         };
         let (model, endpoint, _) = self.learned();
         emptied.set_endpoint(model, endpoint);
+        if !emptied.untold.is_empty() {
+            // What a step left out is not read as it is pushed.
+            emptied.index = None;
+        }
         emptied
     }
 

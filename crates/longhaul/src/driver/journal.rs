@@ -231,14 +231,15 @@ impl Journal {
         self.in_doubt.clone_from(&commit.chain);
         self.in_doubt_at = commit.start + n_messages;
         self.in_doubt_state = (!commit.forget.is_empty()).then(|| Box::new(state.clone()));
-        let not_overwritten = match self.store.commit(&self.line, &commit).await {
-            Err(error @ StoreError::NotOverwritten { .. }) => Some(error),
-            Err(error) => return Err(error),
-            Ok(_) => None,
+        let (held, not_overwritten) = match self.store.commit(&self.line, &commit).await {
+            Err(error @ StoreError::NotOverwritten { .. }) => {
+                (self.store.state(&self.line).await?, Some(error))
+            }
+            done => (Some(done?), None),
         };
         if !commit.forget.is_empty() {
             self.is_to_overwrite = not_overwritten.is_some();
-            self.note_destroyed().await?;
+            self.destroyed = held.as_ref().map_or(self.destroyed, Destroyed::of);
         }
         self.in_doubt.clear();
         self.in_doubt_state = None;
@@ -612,13 +613,6 @@ impl Journal {
         let snapshot = snapshot.of_session(state.session().clone());
         // One that cannot be taken up, of a newer version or damaged, is as good as none.
         Ok(state.clone().resume(snapshot, at_hand).ok())
-    }
-
-    /// Takes note that what is destroyed in the store is known to be.
-    async fn note_destroyed(&mut self) -> Result<(), StoreError> {
-        let held = self.store.state(&self.line).await?;
-        self.destroyed = held.as_ref().map_or(self.destroyed, Destroyed::of);
-        Ok(())
     }
 
     /// Returns the session to go on with where somebody destroyed messages or summaries of it meanwhile: as the store has it. What

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use longhaul::{
     Change, CompactionStep, Config, Session, StepUnit,
     config::Chaining,
-    store::{MemoryStore, SummaryStore},
+    store::{MemoryStore, Selector, SummaryStore},
     summarize::{Draft, SummarizeError, Summarizer, SummaryRequest},
     tokens::{CharsPer4, ContextWindow},
     transcript::{
@@ -154,6 +154,12 @@ async fn what_a_step_keeps_to_itself_is_in_no_summary() {
             assert!(
                 Units::new(said.entries()).all(|unit| unit.state != longhaul::transcript::UnitState::Broken)
             );
+            if nth == 40 {
+                // Somebody destroys something else: the session goes on from what the store has.
+                session.save().await.unwrap();
+                let other = Selector::Matching("Question 33:".to_owned());
+                store.forget(session.line(), &other, 1).await.unwrap();
+            }
             if nth % 28 == 27 {
                 session.save().await.unwrap();
                 session = begin(&store, Some(Hides { replaces }), &config).await;
