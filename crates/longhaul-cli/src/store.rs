@@ -206,10 +206,7 @@ async fn refuse_the_id_of_another(store: &Store, name: &str, place: &Place) -> R
     if id == place.session || store.state(&id).await?.is_none() {
         return Ok(());
     }
-    let from = match &place.kin {
-        Kin::Branch { of, .. } => of,
-        Kin::New | Kin::Known => &place.session,
-    };
+    let from = place.holder();
     match *from == id || store.comes_from(from, &id).await? || store.comes_from(&id, from).await? {
         true => Ok(()),
         false => bail!(Impossible(format!(

@@ -239,9 +239,10 @@ impl<'a> CallView<'a> {
             let is_old = |key: &str| OLD_KEYS.contains(&key) || OLD_OF_EDITS.contains(&key);
             // A page may speak of such blocks.
             let is_pair = object.iter().any(|leaf| is_old(json.name(leaf)));
-            let texts = object.iter().filter(|_| !is_pair).map(|leaf| leaf.value.as_str());
+            let texts = object.iter().filter(|_| !is_pair && self.family != ToolFamily::Write);
+            let texts = texts.map(|leaf| leaf.value.as_str());
             let blocks: Vec<_> = texts.flat_map(search_blocks).collect();
-            if !blocks.is_empty() && self.family != ToolFamily::Write {
+            if !blocks.is_empty() {
                 found.extend(blocks.into_iter().map(|(old, new)| (old.into(), new.into())));
                 continue;
             }

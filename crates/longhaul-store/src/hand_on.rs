@@ -3,7 +3,8 @@
 /// Implements [`SummaryStore`](crate::SummaryStore) for a type that stands before another store: the methods that are named go
 /// to that one, which a method of the type's own returns; the others are written out. What is in neither is the trait's, so a
 /// method that the other store does better must be named, or written out where it is none of those that can be: `undo`, `redo`,
-/// `restore`, `fork`, `branch`, `verify`, `verify_log`, `export`, `import`, `resolve` and `require` are made of the others.
+/// `restore`, `fork`, `branch`, `verify`, `verify_log`, `export`, `import`, `named`, `comes_from`, `resolve` and `require` are made of the
+/// others.
 ///
 /// ```
 /// use longhaul_store::{Synchronous, MemoryStore, StoreError, SummaryStore, hand_on};

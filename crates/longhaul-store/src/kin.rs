@@ -16,24 +16,26 @@ pub(crate) async fn comes_from<S: SummaryStore + ?Sized>(
     session: &SessionId,
     other: &SessionId,
 ) -> Result<bool, StoreError> {
-    let (mut at, mut seen) = (session.clone(), HashSet::new());
-    while seen.insert(at.clone()) {
-        let Some(from) = store.state(&at).await?.and_then(|state| state.forked_from) else { break };
-        if !has_event(store, &from).await? {
-            break;
-        }
+    let (mut state, mut seen) = (store.state(session).await?, HashSet::from([session.clone()]));
+    while let Some(from) = state.and_then(|state| state.forked_from)
+        && seen.insert(from.session.clone())
+        && let Some(left) = store.state(&from.session).await?
+        && has_event(store, &from, left.events).await?
+    {
         if from.session == *other {
             return Ok(true);
         }
-        at = from.session;
+        state = Some(left);
     }
     Ok(false)
 }
 
-async fn has_event<S: SummaryStore + ?Sized>(store: &S, from: &ForkedFrom) -> Result<bool, StoreError> {
-    let Some(state) = store.state(&from.session).await? else { return Ok(false) };
+async fn has_event<S: SummaryStore + ?Sized>(
+    store: &S,
+    from: &ForkedFrom,
+    mut end: u64,
+) -> Result<bool, StoreError> {
     // Who leaves a session for a branch leaves it near its end.
-    let mut end = state.events;
     while end > 0 {
         let start = end.saturating_sub(BATCH);
         let events = store.events(&from.session, start, (end - start) as usize).await?;

@@ -15,7 +15,7 @@ use crate::{
     formats::Writing,
     json::{Json, quoted},
     order::is_spelled,
-    render::spelled,
+    render::{Spelled, spelled},
 };
 
 /// U-03, A-10, R-07: gives every call an id of its own that the format takes, in its spelling too. One that was spelled for the
@@ -26,7 +26,7 @@ pub(crate) fn settle(messages: &mut [Cow<'_, Message>], writing: &Writing, losse
     for message in messages {
         let is_own = is_spelled(message, writing);
         let takes = |id: &str| if is_own { (writing.dialect.takes_id)(id) } else { is_fit(id) };
-        let places = LazyCell::new(|| places(message));
+        let places = LazyCell::new(|| places(message, &spelled(message).unwrap_or_default()));
         let mut changed: Vec<(usize, CallId)> = Vec::new();
         for (at, part) in message.parts.iter().enumerate() {
             match part {
@@ -71,7 +71,7 @@ pub(crate) fn renamed(message: &Message, ids: &[(usize, CallId)]) -> Message {
     let items = spelled(message).unwrap_or_default();
     let mut edits: Vec<Edits> = items.iter().map(|_| Edits::default()).collect();
     let ids: HashMap<usize, &CallId> = ids.iter().map(|(at, id)| (*at, id)).collect();
-    for place in places(message) {
+    for place in places(message, &items) {
         if let Some(id) = ids.get(&place.part) {
             edits[place.item].replace(place.range, quoted(id.as_str()));
         }
@@ -93,11 +93,11 @@ struct Place {
 }
 
 /// Returns where the ids of a message's calls and results stand in its spelling.
-fn places(message: &Message) -> Vec<Place> {
+fn places(message: &Message, items: &[Spelled<'_>]) -> Vec<Place> {
     let mut places = Vec::new();
     let mut parts =
         message.parts.iter().enumerate().filter_map(|(at, part)| Some((at, key(part)?))).peekable();
-    for (at, item) in spelled(message).unwrap_or_default().iter().enumerate() {
+    for (at, item) in items.iter().enumerate() {
         // Many parts stand in one list.
         let mut list: Option<(&str, Vec<Json<'_>>)> = None;
         for located in &item.said.parts {
@@ -141,9 +141,9 @@ fn id_in(element: Json<'_>) -> Option<Json<'_>> {
     IDS.iter().find_map(|key| inside.get(key))
 }
 
-/// Returns whether every format takes this id: at most 64 letters, digits, `_` and `-`.
+/// Returns whether every format takes this id: at most 40 (O-13) letters, digits, `_` and `-`.
 pub(crate) fn is_fit(id: &str) -> bool {
-    id.len() <= 64 && is_plain(id)
+    id.len() <= 40 && is_plain(id)
 }
 
 /// returns whether an id is made of letters, digits, `_` and `-`.

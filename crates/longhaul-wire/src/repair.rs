@@ -57,11 +57,10 @@ pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript) -> Repair {
 fn repaired(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Repair {
     let mut done = Vec::new();
     let strays = Strays::of(transcript);
-    let stray_results = strays.results(transcript);
     let (transcript, numbers) = strays.settled(transcript, &mut done);
     let entries = transcript.entries();
     // What stood behind a call that is left open now was no answer to it, but came after it.
-    let is_cut = |open: usize| stray_results.iter().any(|at| *at > numbers[open]);
+    let is_cut = |open: usize| strays.last_result > Some(numbers[open]);
     let faults = Unanswered::of(&transcript, |open, entries| !is_cut(open) && stays(entries));
     if faults.calls.is_empty() {
         return Repair { transcript, done };
@@ -111,6 +110,8 @@ struct Strays {
     left_out: HashMap<usize, Vec<usize>>,
     /// Calls under the id of another that were answered as well, and their results, with ids of their own.
     renamed: HashMap<usize, Vec<(usize, CallId)>>,
+    /// The last message with a result without a call.
+    last_result: Option<usize>,
 }
 
 impl Strays {
@@ -151,7 +152,10 @@ impl Strays {
                                 strays.renamed.entry(at).or_default().push((part, id));
                             }
                             Some(_) => {}
-                            None => strays.left_out.entry(at).or_default().push(part),
+                            None => {
+                                strays.left_out.entry(at).or_default().push(part);
+                                strays.last_result = Some(at);
+                            }
                         }
                     }
                     _ => {}
@@ -171,15 +175,6 @@ impl Strays {
         for call in waiting.into_iter().filter(|call| call.is_again) {
             self.left_out.entry(call.at).or_default().push(call.part);
         }
-    }
-
-    /// Returns the messages in which results without a call stand.
-    fn results(&self, transcript: &Transcript) -> Vec<usize> {
-        let is_result = |(at, part): (usize, &usize)| {
-            matches!(transcript.entries()[at].message.parts[*part], Part::ToolResult(_))
-        };
-        let has_one = |at: usize, parts: &[usize]| parts.iter().any(|part| is_result((at, part)));
-        self.left_out.iter().filter(|(at, parts)| has_one(**at, parts)).map(|(at, _)| *at).collect()
     }
 
     /// Returns `transcript` without these, and which message of it each one was.

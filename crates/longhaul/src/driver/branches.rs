@@ -182,8 +182,12 @@ impl Session {
         let (synced, sync) = loop {
             let mut synced = self.state.clone();
             match synced.sync(document) {
-                Ok(sync) if sync.change.is_another_way() && self.heed_destruction().await? => {}
-                Ok(sync) => break (synced, sync),
+                Ok(sync) => {
+                    if sync.change.is_another_way() && self.heed_destruction().await? {
+                        continue;
+                    }
+                    break (synced, sync);
+                }
                 Err(SyncError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }

@@ -32,7 +32,6 @@ impl Session {
         let config = self.state.config();
         let is_deep = self.state.measure(None).next_depth >= config.max_summary_chain_depth;
         let action = Action::Summarize { rebuild: is_deep || basis == Basis::Originals };
-        self.heed_destruction().await?;
         self.fetch_for(action).await?;
         let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
         let job = if basis == Basis::Originals { job.owing_nothing() } else { job };

@@ -112,7 +112,6 @@ impl Session {
     }
 
     async fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
-        self.heed_destruction().await?;
         self.fetch_for(action).await?;
         self.plan_at_hand(action, reason, goal)
     }
@@ -140,6 +139,9 @@ impl Session {
     }
 
     pub(super) fn tell_started(&mut self, job: &Job) {
+        if self.observers.0.is_empty() {
+            return;
+        }
         self.tell(EventKind::Started {
             action: job.action(),
             reason: job.reason(),

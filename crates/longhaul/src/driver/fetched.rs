@@ -6,8 +6,9 @@ use super::{Error, EventKind, Session, journal::Journal, recall};
 use crate::policy::Action;
 
 impl Session {
-    /// Reads what a compaction needs and is not at hand.
+    /// Reads what a compaction needs and is not at hand, and lets go of what somebody destroyed.
     pub(super) async fn fetch_for(&mut self, action: Action) -> Result<(), Error> {
+        self.heed_destruction().await?;
         self.fetch_facts().await?;
         loop {
             let wanted = self.state.wanted_by(action);

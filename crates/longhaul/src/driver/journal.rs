@@ -239,7 +239,7 @@ impl Journal {
         };
         if !commit.forget.is_empty() {
             self.is_to_overwrite = not_overwritten.is_some();
-            self.destroyed = held.as_ref().map_or(self.destroyed, Destroyed::of);
+            self.note_destroyed(held.as_ref());
         }
         self.in_doubt.clear();
         self.in_doubt_state = None;
@@ -265,7 +265,7 @@ impl Journal {
             matches!(self.in_doubt.last(), Some(ChainStep::Append(record)) if is_in_force(&record.id));
         let state = self.in_doubt_state.take().filter(|_| is_taken);
         if state.is_some() {
-            self.destroyed = held.as_ref().map_or(self.destroyed, Destroyed::of);
+            self.note_destroyed(held.as_ref());
             self.in_doubt.clear();
             self.written = self.in_doubt_at;
             // The snapshot that stands there is of this session; what was done since is not in it.
@@ -615,6 +615,11 @@ impl Journal {
         Ok(state.clone().resume(snapshot, at_hand).ok())
     }
 
+    /// Takes note of what is destroyed of the session as it is `held`.
+    fn note_destroyed(&mut self, held: Option<&StoredSession>) {
+        self.destroyed = held.map_or(self.destroyed, Destroyed::of);
+    }
+
     /// Returns the session to go on with where somebody destroyed messages or summaries of it meanwhile: as the store has it. What
     /// `state` holds of them would be written again.
     pub(super) async fn without_destroyed(
@@ -641,7 +646,7 @@ impl Journal {
         let mut chain = self.store.chain(&self.line).await?;
         // Somebody else may have gone on.
         chain.retain(|record| record.covers.end <= messages);
-        let is_deleted = chain.iter().any(|record| is_all_there_is_of(record, &gone));
+        let is_deleted = chain.iter().any(|record| had_originals_deleted(record, &gone));
         state.adopt(chain);
         if is_deleted {
             state.note_deletion();
@@ -661,7 +666,7 @@ impl Journal {
 
 /// Returns whether most originals that a summary was made of are gone: they were deleted when it was made. Who forgets something forgets a
 /// message or a few.
-fn is_all_there_is_of(record: &SummaryRecord, gone: &[bool]) -> bool {
+fn had_originals_deleted(record: &SummaryRecord, gone: &[bool]) -> bool {
     let is_gone = |ordinal: u64| usize::try_from(ordinal).is_ok_and(|at| gone.get(at) == Some(&true));
     let n_gone = record.covered.iter().filter(|covered| is_gone(covered.ordinal)).count();
     2 * n_gone > record.covered.len()

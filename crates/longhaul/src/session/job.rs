@@ -542,22 +542,22 @@ impl Job {
     /// Returns whether anything goes into the summary that is in none yet.
     pub(crate) fn is_of_something_new(&self) -> bool {
         let is_new = |ordinal: u64| ordinal >= self.told_until && !self.taken_out.contains(&ordinal);
-        let by_steps_after = || {
-            let (mut tail, mut changed) = (self.plan.tail().to_vec(), self.changed.clone());
-            // What is wrong with a step is told by whoever finishes this.
-            self.after(&mut tail, &mut changed).is_err() || changed.takes_out(is_new)
-        };
+        // What is wrong with a step is told by whoever finishes this.
+        let by_steps_after = || self.changed_in_all().map_or(true, |changed| changed.takes_out(is_new));
         self.plan.takes_out(is_new) || self.changed.takes_out(is_new) || by_steps_after()
+    }
+
+    /// Returns what the steps change, with those that come after the built-in ones.
+    fn changed_in_all(&self) -> Result<Changed, StepError> {
+        let (mut tail, mut changed) = (self.plan.tail().to_vec(), self.changed.clone());
+        self.after(&mut tail, &mut changed)?;
+        Ok(changed)
     }
 
     /// Returns the number of messages that the summary stands for, those included that steps of the caller's take out.
     pub fn covered(&self) -> usize {
-        let (mut tail, mut changed) = (self.plan.tail().to_vec(), self.changed.clone());
         // What is wrong with a step is told by whoever finishes this.
-        let changed = match self.after(&mut tail, &mut changed) {
-            Ok(()) => &changed,
-            Err(_) => &self.changed,
-        };
+        let changed = self.changed_in_all().unwrap_or_else(|_| self.changed.clone());
         self.plan.covered() + changed.beside(self.plan.covered_messages())
     }
 

@@ -16,7 +16,7 @@ use longhaul_summarize::{
     written::{joined, read_until, untold},
 };
 use longhaul_transcript::{
-    Covered, Entry, FileNote, Message, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
+    Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
 
 use super::{LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running};
@@ -382,25 +382,23 @@ impl SessionState {
 
     /// Returns the messages before `start` that the view shows, pins apart.
     fn shown_messages_before(&self, start: u64) -> impl Iterator<Item = Covered> + '_ {
+        self.messages_before(start).map(|(id, _)| Covered { ordinal: id.ordinal, sha256: id.hash })
+    }
+
+    fn messages_before(&self, start: u64) -> impl Iterator<Item = (MessageId, &Arc<Message>)> {
         self.items.shown().filter(|shown| !self.stays(shown)).filter_map(move |shown| match shown {
-            Shown::Message { id, .. } if id.ordinal < start => {
-                Some(Covered { ordinal: id.ordinal, sha256: id.hash })
-            }
+            Shown::Message { id, message, .. } if id.ordinal < start => Some((*id, message)),
             _ => None,
         })
     }
 
-    /// Returns the same as the view shows them, without their secrets.
+    /// Returns the messages before `start` as the view shows them, pins apart, without their secrets.
     pub(super) fn shown_before(&self, start: u64) -> Vec<Entry> {
-        let shown = self.items.shown().filter(|shown| !self.stays(shown)).filter_map(|shown| match shown {
-            Shown::Message { id, message, .. } if id.ordinal < start => {
-                let clean = self.cleaned(message).map(|clean| Arc::clone(&clean.message));
-                let message = clean.unwrap_or_else(|| Arc::clone(message));
-                Some(Entry { id: *id, lineage: id.hash, message })
-            }
-            _ => None,
-        });
-        shown.collect()
+        let entry = |(id, message): (MessageId, &Arc<Message>)| {
+            let clean = self.cleaned(message).map(|clean| Arc::clone(&clean.message));
+            Entry { id, lineage: id.hash, message: clean.unwrap_or_else(|| Arc::clone(message)) }
+        };
+        self.messages_before(start).map(entry).collect()
     }
 }
 

@@ -383,7 +383,9 @@ impl SessionState {
     pub(crate) fn take_facts(&mut self, facts: FactIndex, through: u64) {
         let mut facts = self.bounded(facts);
         self.entries_from(through).iter().for_each(|entry| facts.push(entry));
-        facts.read_instead(|message| self.untold.contains(&message), &[]);
+        if !self.untold.is_empty() {
+            facts.read_instead(|message| self.untold.contains(&message), &[]);
+        }
         self.index = Some(Arc::new(facts));
     }
 
