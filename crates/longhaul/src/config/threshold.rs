@@ -218,6 +218,8 @@ pub enum Setting {
     TriggerRatio,
     /// [`Config::target_context_tokens`], in the place of [`Config::target_ratio`].
     TargetContextTokens,
+    /// [`Config::preserve_recent_tokens`].
+    PreserveRecentTokens,
 }
 
 impl fmt::Display for Setting {
@@ -228,6 +230,7 @@ impl fmt::Display for Setting {
             Setting::ResetRatio => "reset_ratio",
             Setting::TriggerRatio => "trigger_ratio",
             Setting::TargetContextTokens => "target_context_tokens",
+            Setting::PreserveRecentTokens => "preserve_recent_tokens",
         })
     }
 }
@@ -287,21 +290,26 @@ impl Config {
         }
     }
 
-    /// Returns the thresholds that do not fit this budget as they are set, and what takes their place.
+    /// Returns the settings that do not fit this budget as they are set, and what takes their place.
     pub fn adjustments(&self, window: Tokens, budget: Tokens) -> Vec<Adjustment> {
-        let wanted = self.wanted(self.base(window, budget));
+        let base = self.base(window, budget);
+        let wanted = self.wanted(base);
         let target = match self.target_context_tokens {
             Some(_) => Setting::TargetContextTokens,
             None => Setting::Target,
         };
         let settings = [target, Setting::SoftRatio, Setting::ResetRatio, Setting::TriggerRatio];
-        let pairs = wanted.into_iter().zip(self.fitting(wanted, budget));
+        let used = self.fitting(wanted, budget);
+        let pairs = wanted.into_iter().zip(used);
         let adjustment = |(setting, (wanted, used)): (Setting, (Tokens, Tokens))| {
             // Without a soft tier its threshold stands for nothing.
             let counts = setting != Setting::SoftRatio || self.soft_action != SoftAction::Off;
             (counts && wanted != used).then_some(Adjustment { setting, wanted, used, budget })
         };
-        settings.into_iter().zip(pairs).filter_map(adjustment).collect()
+        let [most, ..] = used;
+        let tail = self.preserve_recent_tokens.map(|tail| tail.tokens(base)).filter(|tail| *tail > most);
+        let tail = tail.map(|tail| (Setting::PreserveRecentTokens, (tail, most)));
+        settings.into_iter().zip(pairs).chain(tail).filter_map(adjustment).collect()
     }
 
     /// Returns those of the [`adjustments`](Self::adjustments) that are of a number of tokens: a share that gives way to
@@ -310,12 +318,13 @@ impl Config {
         let is_in_tokens = |adjustment: &Adjustment| {
             let threshold = match adjustment.setting {
                 Setting::TargetContextTokens => return true,
-                Setting::Target => self.target_ratio,
-                Setting::SoftRatio => self.soft_ratio,
-                Setting::ResetRatio => self.reset_ratio,
-                Setting::TriggerRatio => self.trigger_ratio,
+                Setting::Target => Some(self.target_ratio),
+                Setting::SoftRatio => Some(self.soft_ratio),
+                Setting::ResetRatio => Some(self.reset_ratio),
+                Setting::TriggerRatio => Some(self.trigger_ratio),
+                Setting::PreserveRecentTokens => self.preserve_recent_tokens,
             };
-            matches!(threshold, Threshold::Tokens(_))
+            matches!(threshold, Some(Threshold::Tokens(_)))
         };
         let mut all = self.adjustments(window, budget);
         all.retain(is_in_tokens);

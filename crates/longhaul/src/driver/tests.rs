@@ -645,6 +645,10 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
             None,
         ),
         (Config { target_ratio: large(6_900), ..Config::default() }, Some("target_ratio")),
+        (
+            Config { preserve_recent_tokens: Some(large(6_000)), ..Config::default() },
+            Some("preserve_recent_tokens"),
+        ),
         (Config { trigger_ratio: large(1), ..Config::default() }, Some("trigger_ratio")),
         (Config { trigger_ratio: large(6_000), ..Config::default() }, None),
     ] {
