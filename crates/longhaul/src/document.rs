@@ -158,6 +158,13 @@ impl<'a> DocumentSession<'a> {
         }
     }
 
+    /// Lets go of what the provider itself wrote to go on from (a `compaction` item of the Responses API, say), which stays whole
+    /// otherwise, where it takes more than a quarter of `budget`. Returns what it costs then: no summary by rule can hold what is
+    /// sealed, so that whoever reads the result is to be told.
+    pub fn let_go_of_memory(&mut self, budget: Tokens) -> Option<Tokens> {
+        self.state.let_go_of_memory(budget)
+    }
+
     /// Returns whether what a store has of the conversation was taken up.
     pub fn has_originals(&self) -> bool {
         self.has_originals

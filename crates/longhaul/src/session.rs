@@ -324,6 +324,7 @@ impl SessionState {
         let counts = self.count(id.hash, &message);
         self.costs.push(counts.total());
         self.follow(id, &message);
+        self.keep_memory_of_provider(id, &message, counts.total());
         self.show(Shown::Message { id, message, digested: false }, counts);
         self.recalibrate();
         self.policy.observe(self.tokens(), &self.limits());

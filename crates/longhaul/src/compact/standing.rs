@@ -35,6 +35,12 @@ pub(crate) fn begins_with_summary(message: &Message) -> bool {
     message.origin == Origin::Longhaul || message.texts().any(is_one)
 }
 
+/// Returns whether a provider's own summary stands here, sealed or not: for what it stands for there may be nothing else.
+pub(crate) fn is_memory_of_provider(message: &Message) -> bool {
+    let is_one = |part: &Part| matches!(part, Part::Opaque(opaque) if opaque.kind.starts_with("compaction"));
+    message.parts.iter().any(is_one)
+}
+
 /// A request of the user that had to be cut: with what else must stay, it does not fit whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {

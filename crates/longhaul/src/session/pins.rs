@@ -2,13 +2,16 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use longhaul_transcript::{Message, MessageId, Origin, Span};
+use longhaul_transcript::{Message, MessageId, Origin, Span, Tokens};
 
 use super::{
     SessionState, Shown,
     rewrite::{Counted, counted, merge},
 };
 use crate::compact::standing;
+
+/// The share of the budget that what a provider wrote to go on from may take.
+const MOST_OF_MEMORY: f64 = 0.25;
 
 /// A message could not be pinned. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +64,37 @@ impl SessionState {
         was_pinned
     }
 
-    /// Returns the ordinals of the messages that the caller pinned.
+    /// Pins what a provider wrote to go on from, in the place of an earlier one: no summary of ours can hold what it seals. One
+    /// that takes more than a quarter of the budget would leave too little for anything else.
+    pub(super) fn keep_memory_of_provider(&mut self, id: MessageId, message: &Message, cost: Tokens) {
+        if !standing::is_memory_of_provider(message) || cost > self.budget().scaled(MOST_OF_MEMORY) {
+            return;
+        }
+        let originals = &self.originals;
+        self.pins.retain(|pin| {
+            originals.get(*pin).is_none_or(|entry| !standing::is_memory_of_provider(&entry.message))
+        });
+        self.pins.insert(id.ordinal);
+    }
+
+    /// Lets compactions have what a provider wrote to go on from where it takes too much of `budget`, and returns what it costs.
+    #[cfg(feature = "wire")]
+    pub(crate) fn let_go_of_memory(&mut self, budget: Tokens) -> Option<Tokens> {
+        let originals = &self.originals;
+        let is_memory = |pin: &u64| {
+            originals.get(*pin).is_some_and(|entry| standing::is_memory_of_provider(&entry.message))
+        };
+        let pin = self.pins.iter().copied().find(is_memory)?;
+        let cost = self.costs.get(pin)?;
+        if cost <= budget.scaled(MOST_OF_MEMORY) {
+            return None;
+        }
+        self.pins.remove(&pin);
+        self.renew(false);
+        Some(cost)
+    }
+
+    /// Returns the ordinals of the messages that are pinned: by the caller, and what a provider wrote to go on from.
     pub fn pins(&self) -> impl Iterator<Item = u64> {
         self.pins.iter().copied()
     }
@@ -161,6 +194,7 @@ impl SessionState {
             let originals = (span.start..span.end).filter_map(|ordinal| Some((self.whole(ordinal)?, None)));
             merge(&mut shown, originals.collect());
         }
+        lead_with_memory(&mut shown);
         shown
     }
 
@@ -182,6 +216,16 @@ impl SessionState {
             false => alone,
         }
     }
+}
+
+/// Puts what a provider wrote to go on from before the summaries and blocks that stand directly before it: A-40 demands it, and
+/// what a summary of ours tells came later.
+fn lead_with_memory(shown: &mut [Counted]) {
+    let is_memory = |(shown, _): &Counted| matches!(shown, Shown::Message { message, .. } if standing::is_memory_of_provider(message));
+    let Some(at) = shown.iter().position(is_memory) else { return };
+    let is_message = |(shown, _): &Counted| matches!(shown, Shown::Message { .. });
+    let to = shown[..at].iter().rposition(is_message).map_or(0, |at| at + 1);
+    shown[to..=at].rotate_right(1);
 }
 
 /// Returns a named memory block as it is sent: as data, in the user's role.

@@ -25,6 +25,8 @@ mod refused;
 #[cfg(feature = "wire")]
 mod resumed;
 mod room;
+#[cfg(feature = "wire")]
+mod sealed;
 mod seed_000;
 mod seed_001;
 mod seed_002;

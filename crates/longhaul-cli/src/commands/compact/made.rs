@@ -64,10 +64,16 @@ impl<'a> Made<'a> {
         };
         let (stored, words) = stored(plan, &said)?;
         let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
-        let session = match stored {
+        let mut session = match stored {
             Some(stored) => session.with_stored(stored),
             None => session,
         };
+        if let Some(tokens) = session.let_go_of_memory(plan.budget) {
+            say!(
+                "left out: the provider's own summary of what came before, {tokens:#} tokens, takes more than a quarter of \
+                 the budget, and what it says cannot be read here"
+            );
+        }
         let is_unfit = !is_elsewhere && !session.has_originals();
         if let Some(depth) = depth_of_summary(&said) {
             tell_of_summary(depth, if is_unfit { UNFIT } else { &words });
