@@ -1,5 +1,5 @@
-//! Values that stand apart from what names them: in a list, behind the columns of an `INSERT`, under the `data` of a
-//! Kubernetes secret.
+//! Values that stand apart from what names them: in a list, in pairs of users and passwords, behind the columns of an `INSERT`,
+//! under the `data` of a Kubernetes secret.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
     match shape {
         Shape::Table => tables::cells(text, head),
         Shape::List => items(text, head),
-        Shape::Pairs => passwords(text, head.end),
+        Shape::Pairs => passwords_of_pairs(text, head.end),
         Shape::Insert => inserted(text, head.end),
         Shape::Manifest => manifest(text, head),
         Shape::WebKey => members(text, head),
@@ -106,7 +106,7 @@ fn dashed(text: &[u8], at: usize) -> Named {
 }
 
 /// Returns the second of each pair from `at` on: `bob:..., alice:...`, in one line or in a line each.
-fn passwords(text: &[u8], at: usize) -> Named {
+fn passwords_of_pairs(text: &[u8], at: usize) -> Named {
     let mut named = Named { values: Vec::new(), end: at };
     let count = |from: usize, most: usize, is_one: fn(&u8) -> bool| {
         text[from..].iter().take(most).take_while(|byte| is_one(byte)).count()

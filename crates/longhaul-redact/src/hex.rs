@@ -111,9 +111,10 @@ impl Line {
         let blanks = shown[quote..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let start = line.start + quote + blanks;
         // What a program says before it.
-        let said = memmem::find(head, b": ").map_or(start, |at| line.start + at + 2);
-        let dumped = dumped(text, start..line.end).or_else(|| dumped(text, said..line.end));
-        dumped.or_else(|| plain(text, start..line.end))
+        let said = || memmem::find(head, b": ").map(|at| line.start + at + 2);
+        dumped(text, start..line.end)
+            .or_else(|| dumped(text, said()?..line.end))
+            .or_else(|| plain(text, start..line.end))
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use longhaul_transcript::is_invisible;
 use memchr::{memchr_iter, memmem};
 
-use crate::scan::PLACEHOLDER;
+use crate::scan::{PLACEHOLDER, is_of_placeholder};
 
 /// Returns `text` without it; `None` where it has none but a mark at its beginning.
 pub(crate) fn without(text: &str) -> Option<String> {
@@ -46,8 +46,7 @@ fn has_placeholder(text: &str) -> bool {
 /// must not hide it thereby.
 fn placeholder(text: &[u8]) -> usize {
     let Some(inside) = text.strip_prefix(PLACEHOLDER) else { return 0 };
-    let is_of_it = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_:".contains(byte);
-    let length = inside.iter().take(LONGEST_PLACEHOLDER).take_while(|byte| is_of_it(byte)).count();
+    let length = inside.iter().take(LONGEST_PLACEHOLDER).take_while(|byte| is_of_placeholder(byte)).count();
     match inside.get(length..) {
         Some([b']', next, ..]) if next.is_ascii_alphanumeric() => PLACEHOLDER.len() + length + 1,
         _ => 0,

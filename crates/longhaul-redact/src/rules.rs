@@ -99,7 +99,8 @@ pub(crate) struct Compiled {
 #[derive(Debug, Default)]
 pub(crate) struct Allowlist {
     sources: Vec<String>,
-    regexes: OnceLock<Vec<Regex>>,
+    /// All of them in one, so that a value is read once.
+    regex: OnceLock<Option<Regex>>,
     stopwords: Vec<String>,
     automaton: OnceLock<Option<AhoCorasick>>,
     target: Target,
@@ -215,10 +216,11 @@ impl Allowlist {
         if candidate.is_random && matches!(self.target, Target::Secret) {
             return false;
         }
-        let regexes = self.regexes.get_or_init(|| {
-            self.sources.iter().filter_map(|source| Some(compile(source).ok()?.regex)).collect()
+        let regex = self.regex.get_or_init(|| {
+            let sources: Vec<String> = self.sources.iter().map(|source| format!("(?:{source})")).collect();
+            (!sources.is_empty()).then(|| Some(compile(&sources.join("|")).ok()?.regex))?
         });
-        if regexes.iter().any(|regex| regex.is_match(target)) {
+        if regex.as_ref().is_some_and(|regex| regex.is_match(target)) {
             return true;
         }
         if candidate.is_random {
@@ -396,7 +398,7 @@ impl From<RawAllowlist> for Allowlist {
     fn from(raw: RawAllowlist) -> Allowlist {
         Allowlist {
             sources: raw.regexes,
-            regexes: OnceLock::new(),
+            regex: OnceLock::new(),
             stopwords: raw.stopwords,
             automaton: OnceLock::new(),
             target: raw.target,
@@ -416,8 +418,10 @@ impl Names {
             for word in words {
                 if !word.is_ascii() {
                     let first = word.chars().next().map_or(0, char::len_utf8);
-                    known.push(word.to_uppercase());
-                    known.push(word[..first].to_uppercase() + &word[first..]);
+                    let (capitals, capital) =
+                        (word.to_uppercase(), word[..first].to_uppercase() + &word[first..]);
+                    // Most other scripts know no case.
+                    known.extend([capitals, capital].into_iter().filter(|other| *other != word));
                 }
                 known.push(word);
             }

@@ -1,8 +1,10 @@
-//! Where the secrets are: key words first, expressions only around them.
+//! Where the secrets are: key words first, expressions only around them. What a text spells in base64, with percent signs, in
+//! entities or in hexadecimal digits is searched as well.
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use memchr::{memchr, memrchr};
+use regex::bytes::CaptureLocations;
 
 use crate::{
     apart, base64, hex, hidden,
@@ -10,7 +12,7 @@ use crate::{
     lines, percent,
     places::Places,
     rules::{Candidate, Rule, RuleSet},
-    words::is_drawn,
+    words::{is_drawn, takes_turns},
 };
 
 /// A secret in a text.
@@ -99,7 +101,7 @@ pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
     struck
 }
 
-/// Puts what is struck in what `text` spells in base64 or in hexadecimal digits into `struck`. What is spelled may spell
+/// Puts what is struck in what `text` spells in base64, with percent signs, in entities or in hexadecimal digits into `struck`. What is spelled may spell
 /// something, too.
 fn strike_spelled(set: &RuleSet, text: &str, depth: usize, struck: &mut Vec<Struck>) {
     let found_in = |spelled: String| {
@@ -161,18 +163,26 @@ const LONGEST_PART: usize = 64;
 /// Returns every match of every rule in `text`.
 fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     let (mut struck, mut joined): (Vec<Struck>, usize) = (Vec::new(), MANY);
-    for (index, windows) in windows(set, text.as_bytes()).into_iter().enumerate() {
+    // So many of what was struck are in order and apart, for rules of drawn values to look up.
+    let mut n_known = 0;
+    for windows in windows(set, text.as_bytes()).chunk_by(|(rule, _), (next, _)| rule == next) {
         // A key of many lines ends behind the window that it begins in.
         let mut searched = 0;
-        for window in windows {
-            if window.end > searched && set.rules[index].may_match(&text.as_bytes()[window.clone()]) {
-                searched = search(set, index, text, window.start.max(searched)..window.end, &mut struck);
+        if windows.iter().any(|(index, _)| set.rules[*index].is_of_drawn) && struck.len() > n_known {
+            join(set, &mut struck);
+            n_known = struck.len();
+        }
+        for (index, window) in windows {
+            if window.end > searched && set.rules[*index].may_match(&text.as_bytes()[window.clone()]) {
+                let window = window.start.max(searched)..window.end;
+                searched = search(set, *index, text, window, &mut struck, n_known);
             }
         }
         // In a text full of secrets several rules find each.
         if struck.len() >= 3 * joined / 2 {
             join(set, &mut struck);
-            joined = struck.len().max(MANY);
+            n_known = struck.len();
+            joined = n_known.max(MANY);
         }
     }
     struck
@@ -221,12 +231,19 @@ fn without_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
 }
 
-/// Returns, for each rule with a key word in `text`, the parts of the text that its expression has to look at. Parts
+/// Returns, for each rule with a key word in `text`, in order, the parts of the text that its expression has to look at. Parts
 /// that touch are one, so that no byte is searched twice for the same rule.
-fn windows(set: &RuleSet, text: &[u8]) -> Vec<Vec<Range<usize>>> {
-    let mut windows = vec![Vec::<Range<usize>>::new(); set.rules.len()];
+fn windows(set: &RuleSet, text: &[u8]) -> Vec<(usize, Range<usize>)> {
+    let mut hits = set.keywords.find(text).peekable();
+    // What a text spells in other ways is searched word by word, and most have none.
+    if hits.peek().is_none() {
+        return Vec::new();
+    }
+    let mut windows: Vec<(usize, Range<usize>)> = Vec::new();
+    // Where the last one of each rule is.
+    let mut last = vec![usize::MAX; set.rules.len()];
     let mut assignment = Assignment::default();
-    for hit in set.keywords.find(text) {
+    for hit in hits {
         let mut value_end = None;
         for &index in &set.owners[hit.word] {
             let rule = &set.rules[index];
@@ -239,29 +256,44 @@ fn windows(set: &RuleSet, text: &[u8]) -> Vec<Vec<Range<usize>>> {
                 let end = (hit.end + compiled.reach).min(text.len());
                 hit.start.saturating_sub(compiled.reach)..end
             };
-            let known = &mut windows[index];
-            match known.last_mut() {
-                Some(last) if window.start <= last.end => {
-                    last.start = last.start.min(window.start);
-                    last.end = last.end.max(window.end);
+            match windows.get_mut(last[index]) {
+                Some((_, known)) if window.start <= known.end => {
+                    known.start = known.start.min(window.start);
+                    known.end = known.end.max(window.end);
                 }
-                _ => known.push(window),
+                _ => {
+                    last[index] = windows.len();
+                    windows.push((index, window));
+                }
             }
         }
     }
+    windows.sort_by_key(|(index, _)| *index);
     windows
 }
 
-/// Puts what a rule strikes in a window of the text into `struck`; returns how far it is searched.
-fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck: &mut Vec<Struck>) -> usize {
+/// Puts what a rule strikes in a window of the text into `struck`, of which the first are in order and apart; returns how far
+/// it is searched.
+fn search(
+    set: &RuleSet,
+    index: usize,
+    text: &str,
+    window: Range<usize>,
+    struck: &mut Vec<Struck>,
+    n_known: usize,
+) -> usize {
     let rule = &set.rules[index];
     let Some(compiled) = rule.compiled() else { return window.end };
     // The text before the window stays visible, so that `\b` and `^` mean what they say.
     let haystack = &text.as_bytes()[..window.end];
     let is_cut = window.end < text.len();
     let mut at = window.start;
-    while let Some(captures) = compiled.regex.captures_at(haystack, at) {
-        let Some(whole) = captures.get(0) else { break };
+    let mut groups = compiled.regex.capture_locations();
+    let next = |groups: &mut CaptureLocations, at: usize| match rule.is_of_drawn {
+        true => compiled.regex.find_at(haystack, at),
+        false => compiled.regex.captures_read_at(groups, haystack, at),
+    };
+    while let Some(whole) = next(&mut groups, at) {
         if let Some(shape) = rule.shape {
             let named = apart::values(text.as_bytes(), whole.range(), shape);
             let is_found =
@@ -280,11 +312,19 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
             }
             continue;
         }
+        if rule.is_of_drawn {
+            if is_known(&struck[..n_known], text.as_bytes(), whole.range()) {
+                at = whole.end().saturating_sub(1).max(whole.start() + 1);
+                continue;
+            }
+            compiled.regex.captures_read_at(&mut groups, haystack, whole.start());
+        }
+        let group = |nth: usize| groups.get(nth).map(|(start, end)| start..end);
         let secret = match rule.secret_group {
-            0 => (1..captures.len()).find_map(|group| captures.get(group).filter(|m| !m.is_empty())),
-            group => captures.get(group),
+            0 => (1..groups.len()).find_map(|nth| group(nth).filter(|found| !found.is_empty())),
+            nth => group(nth),
         };
-        let mut secret = secret.unwrap_or(whole).range();
+        let mut secret = secret.unwrap_or(whole.range());
         if let Some(side) = rule.lines {
             secret = lines::beside(text.as_bytes(), whole.range(), side).unwrap_or(whole.end()..whole.end());
         }
@@ -308,18 +348,35 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
     at.max(window.end)
 }
 
+/// Returns whether the value at the end of a match of a rule of drawn values was struck before, all of it behind what names it,
+/// or is a placeholder. Where a group stands is more work than whether there is a match, and these rules come last.
+fn is_known(known: &[Struck], text: &[u8], whole: Range<usize>) -> bool {
+    // One byte may end it, and no bracket stands in it.
+    let last = whole.end.saturating_sub(2).max(whole.start);
+    let shown = text.get(whole.start..=last).unwrap_or_default();
+    let open = memrchr(b'[', shown).map(|at| &shown[at..]);
+    if open.is_some_and(|open| open.starts_with(PLACEHOLDER) && !open.contains(&b']')) {
+        return true;
+    }
+    let struck = known[..known.partition_point(|struck| struck.start <= last)].last();
+    struck.is_some_and(|struck| {
+        let is_whole = struck.end() + usize::from(whole.end < text.len()) >= whole.end;
+        is_whole && struck.start > whole.start && b"=: \t\"'`*([|>".contains(&text[struck.start - 1])
+    })
+}
+
 fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {
     let value = &text[secret.clone()];
     let label = &text[whole.start..secret.start.max(whole.start)];
     let is_id = rule.is_generic && is_id(value);
     let least = if is_id { rule.entropy.min(HEX_ENTROPY) } else { rule.entropy };
-    if value.is_empty() || is_replaced(with_placeholder(text, &secret)) || entropy(value) < least {
+    if value.is_empty() || is_replaced(with_placeholder(text, &secret)) {
+        return false;
+    }
+    if least > 0.0 && entropy(value) < least || rule.is_of_drawn && !is_drawn(value) {
         return false;
     }
     if is_id && !has_telling_name(label) {
-        return false;
-    }
-    if rule.is_of_drawn && !is_drawn(value) {
         return false;
     }
     if rule.is_labelled && set.no_values.has(value, label) || rule.is_token && reads_as_name(value) {
@@ -334,42 +391,10 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     let behind = text.get(secret.end..line.end).unwrap_or_default();
     let phrase = line.start + memrchr(b'"', before).map_or(0, |at| at + 1)
         ..line.end - behind.len() + memchr(b'"', behind).unwrap_or(behind.len());
-    let is_random = is_random(value);
+    let is_random = takes_turns(value);
     let (whole, line, phrase) = (&text[whole], &text[line], text.get(phrase).unwrap_or_default());
     let candidate = Candidate { secret: value, whole, line, phrase, is_random };
     !set.allow.allows(candidate) && !rule.allow.iter().any(|list| list.allows(candidate))
-}
-
-/// Returns whether letters and digits, or capitals and small letters, take turns in `value` as they do in drawn keys and in no
-/// name: what words stand in it is chance. Names are of one piece or have separators; a capital begins a word there.
-fn is_random(value: &[u8]) -> bool {
-    const SHORTEST: usize = 16;
-    const SHORTEST_OF_LETTERS: usize = 20;
-    /// In names one character in four, of keys in base 62 nearly every second.
-    const TURNS: f64 = 0.3;
-    /// Of drawn letters every third is a capital that begins no word, in names hardly any.
-    const ODD_CAPITALS: f64 = 0.16;
-    let class = |byte: u8| match byte {
-        b'a'..=b'z' => 0,
-        b'A'..=b'Z' => 1,
-        b'0'..=b'9' => 2,
-        _ => 3,
-    };
-    let is_turn =
-        |pair: &&[u8]| class(pair[0]) != class(pair[1]) && (class(pair[0]), class(pair[1])) != (1, 0);
-    let share = |count: usize| count as f64 / (value.len() - 1) as f64;
-    if value.len() < SHORTEST || !value.iter().all(u8::is_ascii_alphanumeric) {
-        return false;
-    }
-    if value.iter().any(u8::is_ascii_digit) {
-        return share(value.windows(2).filter(is_turn).count()) >= TURNS;
-    }
-    let classes = || value.windows(3).map(|three| [class(three[0]), class(three[1]), class(three[2])]);
-    // A capital without two small letters behind it, and a small letter alone between capitals.
-    let odd = classes().filter(|three| three[0] == 1 && three[1..] != [0, 0]).count();
-    value.len() >= SHORTEST_OF_LETTERS
-        && share(odd) >= ODD_CAPITALS
-        && classes().any(|three| three == [1, 0, 1])
 }
 
 /// Returns whether what has the form of a token is all small letters, as names of programs are: `sk_test_connection_string`.
@@ -456,8 +481,7 @@ pub(crate) fn is_replaced(value: &[u8]) -> bool {
         left += at;
         rest = &rest[at + PLACEHOLDER.len()..];
         // A rule and a number stand in it; where it is cut off, the value ends with it.
-        let inside =
-            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(byte)).count();
+        let inside = rest.iter().take_while(|byte| is_of_placeholder(byte)).count();
         rest = rest.get(inside + 1..).unwrap_or_default();
         if left == 0 && ends_with_quote(rest) {
             // What an expression that knows no quotes took along is the JSON around the value.
@@ -468,6 +492,11 @@ pub(crate) fn is_replaced(value: &[u8]) -> bool {
             None => return left + rest.len() < SHORTEST_VALUE,
         }
     }
+}
+
+/// Returns whether `byte` may stand in a placeholder, behind how it begins: in the id of a rule, and in a number.
+pub(crate) fn is_of_placeholder(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_:".contains(byte)
 }
 
 /// Returns whether `rest`, which follows a placeholder, begins with the quote that ends a value: punctuation follows it, of
@@ -599,23 +628,6 @@ mod tests {
             let start = text.find(value).unwrap();
             let found = with_placeholder(text.as_bytes(), &(start..start + value.len()));
             assert_eq!(found, expected.as_bytes(), "{text}");
-        }
-    }
-
-    #[test]
-    fn keys_look_random_and_names_do_not() {
-        for (value, expected) in [
-            ("xR1zHU33RWhvPNzrTy7c8s9k0uucL2sQ", true),
-            ("k8zr2vqt5nxw9lby3mhc7jdf4sgp6aer", true),
-            ("getOAuth2ClientForHttp2Requests", false),
-            ("AKIAIOSFODNN7EXAMPLE", false),
-            ("IhQAFtrOCaReaFVjghcmYDqDAmMavSlB", true),
-            ("getAccessTokenSilentlyAndRetry", false),
-            ("XMLHttpRequestForTheURLParser", false),
-            ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef", false),
-            ("sha256_of_the_http2_header", false),
-        ] {
-            assert_eq!(is_random(value.as_bytes()), expected, "{value}");
         }
     }
 

@@ -25,6 +25,39 @@ pub(crate) fn is_drawn(value: &[u8]) -> bool {
     is_mixed && odd >= fewest && 5 * odd >= pairs
 }
 
+/// Returns whether letters and digits, or capitals and small letters, take turns in `value` as they do in drawn keys and in no
+/// name: what words stand in it is chance. Names are of one piece or have separators; a capital begins a word there. Asks for more
+/// than [`is_drawn`]: that one says what is taken for a secret, this one what no word in it makes none.
+pub(crate) fn takes_turns(value: &[u8]) -> bool {
+    const SHORTEST: usize = 16;
+    const SHORTEST_OF_LETTERS: usize = 20;
+    /// In names one character in four, of keys in base 62 nearly every second.
+    const TURNS: f64 = 0.3;
+    /// Of drawn letters every third is a capital that begins no word, in names hardly any.
+    const ODD_CAPITALS: f64 = 0.16;
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let is_turn =
+        |pair: &&[u8]| class(pair[0]) != class(pair[1]) && (class(pair[0]), class(pair[1])) != (1, 0);
+    let share = |count: usize| count as f64 / (value.len() - 1) as f64;
+    if value.len() < SHORTEST || !value.iter().all(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    if value.iter().any(u8::is_ascii_digit) {
+        return share(value.windows(2).filter(is_turn).count()) >= TURNS;
+    }
+    let classes = || value.windows(3).map(|three| [class(three[0]), class(three[1]), class(three[2])]);
+    // A capital without two small letters behind it, and a small letter alone between capitals.
+    let odd = classes().filter(|three| three[0] == 1 && three[1..] != [0, 0]).count();
+    value.len() >= SHORTEST_OF_LETTERS
+        && share(odd) >= ODD_CAPITALS
+        && classes().any(|three| three == [1, 0, 1])
+}
+
 /// Returns whether the pair at the beginning of `rest` is one that words do not have; `None` where it says nothing.
 fn is_odd(rest: &[u8]) -> Option<bool> {
     let [first, second, behind @ ..] = rest else { return None };
@@ -100,6 +133,23 @@ const FOLLOWED_BY: [&[u8]; 26] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_take_turns_and_names_do_not() {
+        for (value, expected) in [
+            ("xR1zHU33RWhvPNzrTy7c8s9k0uucL2sQ", true),
+            ("k8zr2vqt5nxw9lby3mhc7jdf4sgp6aer", true),
+            ("getOAuth2ClientForHttp2Requests", false),
+            ("AKIAIOSFODNN7EXAMPLE", false),
+            ("IhQAFtrOCaReaFVjghcmYDqDAmMavSlB", true),
+            ("getAccessTokenSilentlyAndRetry", false),
+            ("XMLHttpRequestForTheURLParser", false),
+            ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef", false),
+            ("sha256_of_the_http2_header", false),
+        ] {
+            assert_eq!(takes_turns(value.as_bytes()), expected, "{value}");
+        }
+    }
 
     #[test]
     fn drawn_values_are_told_from_words() {
