@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memrchr};
 
 /// Lines of digits, one behind the other, that spell text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,11 +107,12 @@ impl Line {
         let line = line.start..line.start + shown.len();
         // Between quotes, as the first line in a string of JSON is.
         let head = &shown[..shown.len().min(LONGEST_BEFORE)];
-        let quote = head.iter().rposition(|byte| *byte == b'"').map_or(0, |at| at + 1);
+        let quote = memrchr(b'"', head).map_or(0, |at| at + 1);
         let blanks = shown[quote..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let start = line.start + quote + blanks;
         // What a program says before it.
-        let said = || memmem::find(head, b": ").map(|at| line.start + at + 2);
+        let is_before_blank = |at: &usize| head.get(at + 1) == Some(&b' ');
+        let said = || memchr_iter(b':', head).find(is_before_blank).map(|at| line.start + at + 2);
         dumped(text, start..line.end)
             .or_else(|| dumped(text, said()?..line.end))
             .or_else(|| plain(text, start..line.end))

@@ -22,7 +22,9 @@ fn hides(text: &str) -> bool {
     let pieces = text.as_bytes().chunks(PIECE).enumerate();
     let mut odd = pieces.filter(|(_, piece)| piece.iter().fold(false, |odd, byte| odd | is_odd(*byte)));
     let is_hidden_at = |at: usize| text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(is_hidden);
-    odd.any(|(nth, piece)| (PIECE * nth..PIECE * nth + piece.len()).any(is_hidden_at))
+    odd.any(|(nth, piece)| {
+        piece.iter().enumerate().any(|(at, byte)| is_odd(*byte) && is_hidden_at(PIECE * nth + at))
+    })
 }
 
 /// Returns whether `text` has a string that is put together of others.
