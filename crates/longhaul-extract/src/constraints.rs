@@ -87,6 +87,11 @@ pub fn is_constraint(sentence: &str) -> bool {
     demand::read(sentence).is_some()
 }
 
+/// Returns what `sentence` demands or sets down, where it does.
+pub fn demand_kind(sentence: &str) -> Option<DemandKind> {
+    demand::read(sentence).map(|reading| reading.kind)
+}
+
 /// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must, or one that is labelled.
 /// Where there is not room for all constraints, these go first.
 pub fn is_standing_rule(sentence: &str) -> bool {

@@ -9,7 +9,7 @@ use longhaul_transcript::{Tokens, one_line};
 use super::{
     RulesOptions,
     coverage::Coverage,
-    forms::{Forms, MOST_ALIKE},
+    forms::{Alike, Forms},
     goal::Goal,
     idle::Idle,
     lists::Lists,
@@ -128,8 +128,7 @@ impl<'a> Choice<'a> {
         let mut seen = vec![Seen::Never; all.len()];
         // What is worth more for the questions that were told: however many there are.
         let mut answering: HashSet<usize> = HashSet::new();
-        // How many of each form were told.
-        let mut alike: HashMap<u32, u32> = HashMap::new();
+        let mut alike = Alike::default();
         // How many lines of each message that were read in passing.
         let mut passing: HashMap<u32, u64> = HashMap::new();
         let most_passing = self.request.limit.0 / FOR_ONE_PASSING;
@@ -151,7 +150,7 @@ impl<'a> Choice<'a> {
                 seen[at] = Seen::Fit;
             }
             let form = self.places.forms.of(at);
-            if form.is_some_and(|form| alike.get(&form) == Some(&MOST_ALIKE)) {
+            if form.is_some_and(|form| alike.is_enough(form, statement)) {
                 continue;
             }
             let is_passing = self.places.idle.is_passing(at);
@@ -183,7 +182,7 @@ impl<'a> Choice<'a> {
                 continue;
             }
             if let Some(form) = form {
-                *alike.entry(form).or_insert(0) += 1;
+                alike.add(form, statement);
             }
             if is_passing {
                 *passing.entry(statement.message).or_insert(0) += 1;

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use longhaul_extract::{Domain, Statement, StatementKind, is_passing_wish, is_standing_rule};
+use longhaul_extract::{
+    DemandKind, Domain, Statement, StatementKind, demand_kind, is_passing_wish, is_standing_rule,
+};
 use longhaul_transcript::{
     Constraint, Entry, Role, Speaker, Summary, Tokens, is_lookup_line, parse_handle_line,
 };
@@ -164,8 +166,9 @@ impl<'a> Fixed<'a> {
         let share = self.request.limit.scaled(self.options.constraint_share);
         let few = FEW_CONSTRAINTS.min(self.request.limit.scaled(0.35));
         let told = self.sections.iter().position(|section| section.heading == RULES);
-        let room = share.max(few) - told.map_or(Tokens::ZERO, |at| self.cost(&self.sections[at].body));
-        let body = self.rule_list(constraints, room);
+        let told_already = told.map_or(Tokens::ZERO, |at| self.cost(&self.sections[at].body));
+        let binding = self.request.limit.scaled(BINDING_SHARE);
+        let body = self.rule_list(constraints, share.max(few) - told_already, binding - told_already);
         match told {
             _ if body.is_empty() => {}
             Some(at) => {
@@ -206,7 +209,8 @@ impl<'a> Fixed<'a> {
 
     /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.
     /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
-    fn rule_list(&self, rules: &[Constraint], room: Tokens) -> String {
+    /// What binds may take `most`.
+    fn rule_list(&self, rules: &[Constraint], room: Tokens, most: Tokens) -> String {
         // A kept message may have been cut: what counts is that the words are there.
         let has = |said: &str, text: &str| {
             // An item of a list is told with what leads it in: both may stand where the list stands.
@@ -256,24 +260,37 @@ impl<'a> Fixed<'a> {
             let Constraint { text, superseded_by, .. } = &rules[*at];
             let holds = superseded_by.is_none();
             let is_systems = self.is_systems(rules[*at].message);
-            // Any label marks a line; what is surely a rule goes before what is only marked.
-            let rank = match (is_standing_rule(text), marked::is_marked(text)) {
-                (true, _) => 0,
-                (_, true) => 1,
-                _ => 2,
-            };
-            (is_systems, if holds { rank } else { 2 }, !holds, *cost > LONG_RULE, std::cmp::Reverse(*at))
+            (
+                is_systems,
+                if holds { rank(text) } else { WISH },
+                !holds,
+                *cost > LONG_RULE,
+                std::cmp::Reverse(*at),
+            )
         });
-        let mut left = room;
-        lines.retain(|(_, _, cost)| {
-            let fits = *cost <= left;
+        let mut used = Tokens::ZERO;
+        lines.retain(|(at, _, cost)| {
+            let Constraint { text, superseded_by, message } = &rules[*at];
+            let binds = superseded_by.is_none() && rank(text) < WISH && !self.is_systems(*message);
+            let fits = used + *cost <= if binds { room.max(most) } else { room };
             if fits {
-                left -= *cost;
+                used += *cost;
             }
             fits
         });
         lines.sort_by_key(|(at, ..)| *at);
         lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Returns how much a constraint binds, the strictest first. Any label marks a line; what is surely a rule goes before what is only
+/// marked.
+fn rank(text: &str) -> u8 {
+    match (is_standing_rule(text), marked::is_marked(text)) {
+        (true, _) => 0,
+        (_, true) => 1,
+        _ if demand_kind(text) == Some(DemandKind::Rule) => 2,
+        _ => WISH,
     }
 }
 
@@ -346,6 +363,12 @@ const FEW_CONSTRAINTS: Tokens = Tokens(150);
 
 /// Bytes from which on an item of a list is known again by its words.
 const LEAST_ITEM: usize = 12;
+
+/// The share of the limit that the person's rules may take: before all else that could be told.
+const BINDING_SHARE: f64 = 0.4;
+
+/// The rank of what is no rule.
+const WISH: u8 = 3;
 
 /// A rule of more tokens gives way to shorter ones.
 const LONG_RULE: Tokens = Tokens(40);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
-use longhaul_extract::{Statements, statement_form};
+use longhaul_extract::{Statement, StatementKind, Statements, statement_form};
 
 /// What each statement is without its numbers.
 #[derive(Debug)]
@@ -48,8 +48,45 @@ impl Forms {
     }
 }
 
+/// What was told of each form.
+#[derive(Debug, Default)]
+pub(crate) struct Alike {
+    told: HashMap<u32, u32>,
+    /// The messages in which the model said one.
+    said_in: HashMap<u32, Vec<u32>>,
+}
+
+impl Alike {
+    /// Returns whether so much of a form was told that `statement`, which is of it, says nothing new: "Step 12 is done" after as many
+    /// others. The rows of one table stand in one message.
+    pub(crate) fn is_enough(&self, form: u32, statement: &Statement) -> bool {
+        let said_in = || self.said_in.get(&form).map_or(&[][..], Vec::as_slice);
+        self.told.get(&form) == Some(&MOST_ALIKE)
+            || is_models(statement)
+                && said_in().len() >= MOST_SAID_ALIKE
+                && !said_in().contains(&statement.message)
+    }
+
+    pub(crate) fn add(&mut self, form: u32, statement: &Statement) {
+        *self.told.entry(form).or_insert(0) += 1;
+        if is_models(statement) {
+            let messages = self.said_in.entry(form).or_default();
+            if !messages.contains(&statement.message) {
+                messages.push(statement.message);
+            }
+        }
+    }
+}
+
+fn is_models(statement: &Statement) -> bool {
+    matches!(statement.kind, StatementKind::Answer | StatementKind::Prose)
+}
+
+/// In so many messages of the model's lines are told that differ only in their numbers.
+const MOST_SAID_ALIKE: usize = 3;
+
 /// So many lines are told that differ only in their numbers: whoever needs more of them looks them up.
-pub(crate) const MOST_ALIKE: u32 = 40;
+const MOST_ALIKE: u32 = 40;
 
 /// Of so many those are chosen.
 const MOST_CANDIDATES: usize = 5 * MOST_ALIKE as usize;

@@ -9,13 +9,16 @@ use crate::constraints::markers;
 pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     let words = Words::of(sentence);
     let text = &*words.text;
-    if markers::is_rule(sentence)
-        || super::label(sentence).is_some()
-        || LASTING.iter().any(|word| words.has(word))
-    {
+    if markers::is_rule(sentence) || super::label(sentence).is_some() {
         return false;
     }
     let body = words.body();
+    if asks_to_be_told(body) {
+        return true;
+    }
+    if LASTING.iter().any(|word| words.has(word)) {
+        return false;
+    }
     let opens = |word: &&str| {
         text[1..].strip_prefix(*word).is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(' '))
     };
@@ -33,6 +36,13 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     // "Should be dimmer": of what, only the moment knows.
     let lacks_a_subject = begins(body, &["should", "needs to", "has to", "must"]);
     goes_on || is_task || lacks_a_subject || points_outside(body)
+}
+
+/// Whether what is wanted is an answer, which is over once it is given: "explain why …", "tell me which …".
+fn asks_to_be_told(body: &str) -> bool {
+    let rest = TELLING.iter().find_map(|verb| body.strip_prefix(*verb)?.strip_prefix(' '));
+    rest.is_some_and(|rest| begins(rest, WHAT))
+        && ![" each ", " every ", " whenever "].iter().any(|word| body.contains(word))
 }
 
 /// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it.
@@ -83,6 +93,13 @@ const TASKS: &[&str] = &[
     "let me",
     "now let's",
 ];
+
+/// What opens a sentence that wants to be told something.
+const TELLING: &[&str] =
+    &["explain", "describe", "tell me", "tell us", "show me", "show us", "find out", "clarify", "remind me"];
+
+/// What it wants to be told.
+const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "where", "who", "when", "if"];
 
 /// Verbs that open an order that lasts, even where it answers what was just said.
 const KEEPING: &[&str] = &[
@@ -175,6 +192,8 @@ mod tests {
             "should be dimmer, don't modify the theme, look into the footer",
             "put it in relay/tests so i can run it",
             "alright, we need a section on relays",
+            "Please explain why the cache is read before the index is written, and what the log shows then.",
+            "tell me which tests only run when the flag is set",
         ] {
             assert!(is_passing(sentence), "{sentence}");
         }
@@ -190,6 +209,8 @@ mod tests {
             "The block must never change.",
             "No, the config belongs in /etc/relay.",
             "yes, an unknown user is a 404",
+            "Tell me before you delete anything.",
+            "Explain what you changed at the end of each answer.",
         ] {
             assert!(!is_passing(sentence), "{sentence}");
         }
