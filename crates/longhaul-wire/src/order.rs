@@ -39,6 +39,7 @@ pub(crate) fn ordered<'a>(
 }
 
 /// leaves the reasoning of answers out that do not begin with it, or end with it. What follows goes on with the answer.
+/// of a round in progress it is wanted back where the model put it.
 fn led_by_reasoning<'a>(
     messages: Vec<Cow<'a, Message>>,
     writing: &Writing,
@@ -48,14 +49,15 @@ fn led_by_reasoning<'a>(
     let leads = |part: &Part| {
         is_reasoning(part) || matches!(part, Part::Opaque(opaque) if opaque.kind == "compaction")
     };
+    let in_progress = round_in_progress(&messages);
     let mut goes_on = false;
     let mut kept = Vec::with_capacity(messages.len());
-    for mut message in messages.into_iter().rev() {
+    for (at, mut message) in messages.into_iter().enumerate().rev() {
         let is_own = is_spelled(&message, writing);
         if is_own && message.parts.iter().any(is_reasoning) {
             let mut said = message.parts.iter().filter(|part| !is_blank_text(part));
             let ends = !goes_on && said.clone().next_back().is_some_and(is_reasoning);
-            if ends || !said.next().is_some_and(leads) {
+            if ends || at < in_progress && !said.next().is_some_and(leads) {
                 losses.count("reasoning left out", place(&message));
                 message.to_mut().parts.retain(|part| !is_reasoning(part));
             }
@@ -71,6 +73,24 @@ fn led_by_reasoning<'a>(
     }
     kept.reverse();
     kept
+}
+
+/// Returns where the answers begin that the model is still at: what was called last, by it or by the provider, is not answered yet
+/// or has just been.
+fn round_in_progress(messages: &[Cow<'_, Message>]) -> usize {
+    let is_called = |part: &Part| match part {
+        Part::ToolCall(_) | Part::ToolResult(_) => true,
+        Part::Opaque(opaque) => matches!(&*opaque.kind, "server_tool_use" | "mcp_tool_use"),
+        _ => false,
+    };
+    let is_open = messages.last().and_then(|last| last.parts.last()).is_some_and(is_called);
+    let begins = |message: &Cow<'_, Message>| {
+        !matches!(message.role, Role::Assistant | Role::System) && message.results().next().is_none()
+    };
+    match is_open {
+        true => messages.iter().rposition(begins).map_or(0, |begin| begin + 1),
+        false => messages.len(),
+    }
 }
 
 /// Returns `message` without its blank texts, where these cannot stay.

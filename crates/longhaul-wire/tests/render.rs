@@ -940,6 +940,44 @@ fn a_20_thinking_that_stands_elsewhere_than_first_is_left_out() {
 }
 
 #[test]
+fn a_21_thinking_of_a_round_in_progress_stays_where_it_stands() {
+    let block = |block: &str| format!(r#"{{"role":"assistant","content":[{}]}}"#, block);
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
+    let call = |id: &str| {
+        let text = r#"{"type":"text","text":"So."}"#;
+        let call = format!(r#"{{"type":"tool_use","id":"{id}","name":"ls","input":{{}}}}"#);
+        block(&[text, thinking, &call].join(","))
+    };
+    let result = |id: &str| {
+        format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"r"}}]}}"#
+        )
+    };
+    let search = block(&format!(
+        r#"{thinking},{{"type":"server_tool_use","id":"s","name":"web_search","input":{{}}}}"#
+    ));
+    let said = block(r#"{"type":"text","text":"Done."}"#);
+    let (t1, t2) = ((call("t1"), result("t1")), (call("t2"), result("t2")));
+    for sent in [
+        &[ASKED, &t1.0][..],
+        &[ASKED, &t1.0, &t1.1],
+        &[ASKED, &t1.0, &t1.1, &t2.0],
+        &[ASKED, &t1.0, &t1.1, &t2.0, &t2.1],
+        &[ASKED, &t1.0, &t1.1, &said, &search],
+    ] {
+        let messages = messages_from_json(Format::Anthropic, &format!("[{}]", sent.join(","))).unwrap();
+        let sent_again = render(&messages, Format::Anthropic).unwrap();
+        assert_eq!(sent_again.json, format!("[{}]", sent.join(",")));
+        assert_eq!(sent_again.losses, [""; 0]);
+        assert_eq!(validate(sent_again.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
+    }
+    // Once the round is over, thinking that does not lead is left out.
+    let (said, losses) = sent_again(Format::Anthropic, &[ASKED, &t1.0, &t1.1, &said, ASKED]);
+    assert_eq!(said, "go | So. !t1 | t1=r | Done. | go");
+    assert_eq!(losses, ["1 x reasoning left out (m1)"]);
+}
+
+#[test]
 fn r_05_ids_of_messages_are_no_ids_of_items() {
     let answer = r#"{"id":"m1","role":"assistant","parts":[{"type":"reasoning","text":"hm"},{"type":"step-start"},{"type":"text","text":"So."}]}"#;
     let messages = messages_from_json(Format::UiMessages, answer).unwrap();

@@ -191,6 +191,16 @@ fn a_20_thinking_leads_and_does_not_end() {
 }
 
 #[test]
+fn a_20_of_a_round_in_progress_thinking_stands_as_it_came() {
+    let text = r#"{"type":"text","text":"a"}"#;
+    let call = thought(&[text, THINK, r#"{"type":"tool_use","id":"t1","name":"ls","input":{}}"#]);
+    holds(Anthropic, &list(&[ASK, &call]));
+    holds(Anthropic, &list(&[ASK, &call, RESULT]));
+    breaks("A-20", Anthropic, &list(&[ASK, &call, RESULT, SAY]));
+    breaks("A-20", Anthropic, &list(&[ASK, &call, RESULT, SAY, ASK]));
+}
+
+#[test]
 fn a_21_a_round_in_progress_begins_with_its_thinking() {
     breaks_with("A-21", Anthropic, &list(&[ASK, CALL, RESULT]), &thinking(Thinking::On));
     let call = r#"{"type":"tool_use","id":"t1","name":"ls","input":{}}"#;

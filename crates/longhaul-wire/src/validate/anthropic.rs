@@ -298,12 +298,14 @@ fn compaction(turns: &[Turn<'_>], report: &mut Report) {
 
 /// where thinking must, may and must not stand.
 fn thinking(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
+    let in_progress = round_in_progress(turns);
     let speaking: Vec<_> = turns.iter().filter(|turn| turn.role == "assistant").collect();
     for (nth, turn) in speaking.iter().enumerate() {
         let (Some(first), Some(last)) = (turn.blocks.first(), turn.blocks.last()) else { continue };
         // A compaction block may lead; thinking may come in rounds, each behind a tool's result.
         let has = turn.blocks.iter().any(is_thinking);
-        if has && !is_thinking(first) && first.kind != "compaction" && !is_thinking_of_later_message(turn) {
+        let is_led = is_thinking(first) || first.kind == "compaction" || is_thinking_of_later_message(turn);
+        if has && !is_led && turn.messages.0 < in_progress {
             report.add("A-20", &*first.path, "a message with thinking begins with it");
         }
         // The history may end in the middle of an answer.
@@ -346,6 +348,21 @@ fn thinking(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
         for block in later.filter(|block| is_thinking(block)) {
             report.add("A-25", &*block.path, "thinking that is bound to a prefix which was edited");
         }
+    }
+}
+
+/// Returns the first message of the answers that the model is still at: the history ends in a call, or in results.
+fn round_in_progress(turns: &[Turn<'_>]) -> usize {
+    let has_result = |turn: &Turn<'_>| turn.blocks.iter().any(|block| block.kind == "tool_result");
+    let Some(last) = turns.last() else { return 0 };
+    let is_open = match &*last.role {
+        "assistant" => last.blocks.iter().any(|block| block.kind == "tool_use") || is_paused(last),
+        _ => has_result(last),
+    };
+    let asked = turns.iter().rfind(|turn| turn.role == "user" && !has_result(turn));
+    match is_open {
+        true => asked.map_or(0, |asked| asked.messages.1 + 1),
+        false => usize::MAX,
     }
 }
 
