@@ -49,25 +49,33 @@ fn led_by_reasoning<'a>(
     let leads = |part: &Part| {
         is_reasoning(part) || matches!(part, Part::Opaque(opaque) if opaque.kind == "compaction")
     };
+    let says = |message: &Message, part: &Part| match part {
+        Part::ToolCall(_) => true,
+        part => !is_blank_text(part) && (is_spelled(message, writing) || matches!(part, Part::Text(_))),
+    };
+    // Answers that follow each other are one.
+    let mut led: Option<bool> = None;
+    let is_led = |message: &Cow<'_, Message>| {
+        let first = message.parts.iter().find(|part| says(message, part)).map(leads);
+        led = led.or(first).filter(|_| message.role == Role::Assistant);
+        led.unwrap_or(true)
+    };
+    let is_led: Vec<bool> = messages.iter().map(is_led).collect();
     let in_progress = round_in_progress(&messages);
     let mut goes_on = false;
     let mut kept = Vec::with_capacity(messages.len());
     for (at, mut message) in messages.into_iter().enumerate().rev() {
-        let is_own = is_spelled(&message, writing);
-        if is_own && message.parts.iter().any(is_reasoning) {
-            let mut said = message.parts.iter().filter(|part| !is_blank_text(part));
-            let ends = !goes_on && said.clone().next_back().is_some_and(is_reasoning);
-            if ends || at < in_progress && !said.next().is_some_and(leads) {
+        if is_spelled(&message, writing) && message.parts.iter().any(is_reasoning) {
+            let last = message.parts.iter().rfind(|part| !is_blank_text(part));
+            let ends = !goes_on && last.is_some_and(is_reasoning);
+            if ends || at < in_progress && !is_led[at] {
                 losses.count("reasoning left out", place(&message));
                 message.to_mut().parts.retain(|part| !is_reasoning(part));
             }
         }
         if !message.parts.is_empty() {
-            let says = |part: &Part| match part {
-                Part::ToolCall(_) => true,
-                part => !is_blank_text(part) && (is_own || matches!(part, Part::Text(_))),
-            };
-            goes_on = message.role == Role::Assistant && message.parts.iter().any(says);
+            goes_on =
+                message.role == Role::Assistant && message.parts.iter().any(|part| says(&message, part));
             kept.push(message);
         }
     }

@@ -937,6 +937,10 @@ fn a_20_thinking_that_stands_elsewhere_than_first_is_left_out() {
     for odd in [&[&[text, thinking][..]][..], &[&[thinking, text, thinking]], &[&[text], &[thinking]]] {
         assert_eq!(sent(odd), "go | So. | go");
     }
+    // Messages that follow each other are one.
+    let both = [thinking, text];
+    assert_eq!(sent(&[&[text], &both]), "go | So. | So. | go");
+    assert_eq!(sent(&[&both, &both]), "go | (reasoning) So. | (reasoning) So. | go");
 }
 
 #[test]

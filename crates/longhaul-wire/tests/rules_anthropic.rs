@@ -188,6 +188,9 @@ fn a_20_thinking_leads_and_does_not_end() {
     breaks("A-20", Anthropic, &list(&[ASK, &thought(&[THINK]), ASK]));
     holds(Anthropic, &list(&[ASK, &thought(&[THINK]), &thought(&[text]), ASK]));
     holds(Anthropic, &list(&[ASK, &thought(&[THINK])]));
+    // Messages that follow each other are one.
+    breaks("A-20", Anthropic, &list(&[ASK, SAY, &thought(&[THINK, text]), ASK]));
+    holds(Anthropic, &list(&[ASK, &thought(&[THINK, text]), &thought(&[THINK, text]), ASK]));
 }
 
 #[test]

@@ -25,8 +25,6 @@ pub(super) struct Block<'a> {
     fields: Object<'a>,
     /// Index of the message it stands in.
     message: usize,
-    /// The first block of its message.
-    leads: bool,
 }
 
 pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
@@ -85,13 +83,12 @@ pub(super) fn add_message<'a>(
                 json: text,
                 fields: text.object(),
                 message: index,
-                leads: true,
             });
         }
         Some(list) => blocks.extend(list.elements().into_iter().enumerate().map(|(nth, json)| {
             let fields = json.object();
             let (kind, path) = (kind(&fields), format!("{path}.content[{nth}]"));
-            Block { path, kind, json, fields, message: index, leads: nth == 0 }
+            Block { path, kind, json, fields, message: index }
         })),
         None => {}
     }
@@ -112,10 +109,6 @@ pub(super) fn drop_unsent(turns: &mut Vec<Turn<'_>>) {
     };
     for turn in turns.iter_mut().filter(|turn| turn.role == "assistant") {
         turn.blocks.retain(|block| !is_blank_text(block));
-        let mut last = None;
-        for block in &mut turn.blocks {
-            block.leads = last.replace(block.message) != Some(block.message);
-        }
     }
     turns.retain(|turn| {
         turn.role != "assistant" || turn.blocks.is_empty() || !turn.blocks.iter().all(is_thinking)
@@ -239,12 +232,10 @@ fn system_turns(turns: &[Turn<'_>], report: &mut Report) {
 
 /// Returns whether the server paused in this turn: it is to go on from a call of its own tools.
 fn is_paused(turn: &Turn<'_>) -> bool {
-    let is_answered = |id: &str| {
-        let of_call = |block: &Block<'_>| block.fields.text("tool_use_id").is_some_and(|of| of == id);
-        turn.blocks.iter().any(of_call)
-    };
+    let answered: HashSet<_> =
+        turn.blocks.iter().filter_map(|block| block.fields.text("tool_use_id")).collect();
     let calls = turn.blocks.iter().filter(|block| matches!(&*block.kind, "server_tool_use" | "mcp_tool_use"));
-    calls.filter_map(|block| block.fields.text("id")).any(|id| !is_answered(&id))
+    calls.filter_map(|block| block.fields.text("id")).any(|id| !answered.contains(&id))
 }
 
 /// a server tool's call and its result stay together, in order.
@@ -302,9 +293,9 @@ fn thinking(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
     let speaking: Vec<_> = turns.iter().filter(|turn| turn.role == "assistant").collect();
     for (nth, turn) in speaking.iter().enumerate() {
         let (Some(first), Some(last)) = (turn.blocks.first(), turn.blocks.last()) else { continue };
-        // A compaction block may lead; thinking may come in rounds, each behind a tool's result.
+        // A compaction block may lead; of a round in progress, thinking stands where the model put it.
         let has = turn.blocks.iter().any(is_thinking);
-        let is_led = is_thinking(first) || first.kind == "compaction" || is_thinking_of_later_message(turn);
+        let is_led = is_thinking(first) || first.kind == "compaction";
         if has && !is_led && turn.messages.0 < in_progress {
             report.add("A-20", &*first.path, "a message with thinking begins with it");
         }
@@ -364,11 +355,6 @@ fn round_in_progress(turns: &[Turn<'_>]) -> usize {
         true => asked.map_or(0, |asked| asked.messages.1 + 1),
         false => usize::MAX,
     }
-}
-
-/// Returns whether the turn was merged from several messages, of which a later one begins with thinking.
-fn is_thinking_of_later_message(turn: &Turn<'_>) -> bool {
-    turn.messages.0 != turn.messages.1 && turn.blocks.iter().any(|block| block.leads && is_thinking(block))
 }
 
 /// blocks one by one. Returns the number of images and documents found.
