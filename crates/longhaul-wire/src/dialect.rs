@@ -188,12 +188,9 @@ impl<'a> Sources<'a> {
     /// read.
     pub(crate) fn note_blocks(&mut self, parts: &[Located<'a>]) {
         for located in parts {
-            let (Part::Reasoning(_) | Part::Opaque(_), Home::Element { array, index, .. }) =
+            if let (Part::Reasoning(_) | Part::Opaque(_), Home::Element { element, .. }) =
                 (&located.part, located.home)
-            else {
-                continue;
-            };
-            if let Some(element) = array.elements().get(index) {
+            {
                 self.blocks.insert(ContentHash::of(element.raw().as_bytes()), element.raw());
             }
         }

@@ -24,7 +24,7 @@ pub(crate) struct Located<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home<'a> {
     /// An element of an array.
-    Element { array: Json<'a>, index: usize, emptied: Emptied<'a> },
+    Element { array: Json<'a>, index: usize, element: Json<'a>, emptied: Emptied<'a> },
     /// A field with its key.
     Field { object: Json<'a>, key: &'static str },
     /// A value that is set to null.
@@ -146,7 +146,7 @@ fn is_picture(located: &Located<'_>) -> bool {
 
 /// What makes two parts the same part, changed or not.
 #[derive(PartialEq, Eq, Hash)]
-enum Key<'a> {
+pub(crate) enum Key<'a> {
     Text(&'a str),
     Media(ContentHash),
     Call(&'a str, &'a str),
@@ -156,7 +156,7 @@ enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(part: &'a Part) -> Key<'a> {
+    pub(crate) fn of(part: &'a Part) -> Key<'a> {
         match part {
             Part::Text(text) => Key::Text(text),
             Part::Media(media) => Key::Media(media.hash),
@@ -201,7 +201,7 @@ fn collect(
         match (new, located.home) {
             (Some(part), _) if **part == located.part => {}
             (Some(part), _) => change(dialect, base, located, part, sources, edits),
-            (None, Home::Element { array, index, emptied }) => {
+            (None, Home::Element { array, index, emptied, .. }) => {
                 let at = array.range_in(base).start;
                 elements.entry(at).or_insert((array, emptied, Vec::new())).2.push(index);
             }
@@ -261,9 +261,7 @@ fn change(
             edits.replace(leaf.range_in(base), crate::dialect::arguments_object(&call.arguments.0));
         }
         (Leaf::Fixed, Part::Text(text)) => {
-            if let Home::Element { array, index, .. } = located.home
-                && let Some(element) = array.elements().get(index)
-            {
+            if let Home::Element { element, .. } = located.home {
                 edits.replace(element.range_in(base), (dialect.text_element)(text));
             }
         }
@@ -277,6 +275,20 @@ fn change(
         }
         _ => {}
     }
+}
+
+/// Puts `more` elements, a list of them or one alone, behind those of the list at `range` in `text`. One alone may stand there for a
+/// list of one.
+pub(crate) fn append(text: &mut String, range: &mut Range<usize>, more: &str) {
+    if !text[range.clone()].starts_with('[') {
+        text.insert(range.end, ']');
+        text.insert(range.start, '[');
+        range.end += 2;
+    }
+    let more = more.strip_prefix('[').and_then(|elements| elements.strip_suffix(']')).unwrap_or(more);
+    let more = format!(",{more}");
+    text.insert_str(range.end - 1, &more);
+    range.end += more.len();
 }
 
 /// Puts `value` in the place of the field `key` of `text`, where it has one.

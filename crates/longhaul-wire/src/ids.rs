@@ -98,22 +98,16 @@ fn places(message: &Message, items: &[Spelled<'_>]) -> Vec<Place> {
     let mut parts =
         message.parts.iter().enumerate().filter_map(|(at, part)| Some((at, key(part)?))).peekable();
     for (at, item) in items.iter().enumerate() {
-        // Many parts stand in one list.
-        let mut list: Option<(&str, Vec<Json<'_>>)> = None;
         for located in &item.said.parts {
             // What was left out since stands in the spelling still.
             let Some((part, (_, id))) = parts.next_if(|(_, own)| key(&located.part) == Some(*own)) else {
                 continue;
             };
             let element = match located.home {
-                Home::Element { array, index, .. } => {
-                    let known = list.take().filter(|(raw, _)| std::ptr::eq(*raw, array.raw()));
-                    let (_, elements) = list.insert(known.unwrap_or_else(|| (array.raw(), array.elements())));
-                    elements.get(index).copied()
-                }
-                _ => Some(item.json),
+                Home::Element { element, .. } => element,
+                _ => item.json,
             };
-            let range = element.and_then(id_in).filter(|found| found.text().is_some_and(|text| text == id));
+            let range = id_in(element).filter(|found| found.text().is_some_and(|text| text == id));
             places.extend(range.map(|found| Place {
                 part,
                 item: at,

@@ -335,7 +335,7 @@ fn pieces(message: Cow<'_, Message>, most: usize) -> Vec<Cow<'_, Message>> {
         }
         pieces.last_mut().into_iter().for_each(|piece| piece.push(part.clone()));
     }
-    let piece = |parts| Cow::Owned(Message { parts, ..(*message).clone() });
+    let piece = |parts| Cow::Owned(Message { parts, raw: message.raw.clone(), ..bare(&message) });
     pieces.into_iter().map(piece).collect()
 }
 

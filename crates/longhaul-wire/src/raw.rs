@@ -88,11 +88,11 @@ impl Document {
 }
 
 /// Returns the items of a spelling.
-pub(crate) fn items_of(raw: &Raw) -> Option<Vec<Json<'_>>> {
-    if let Ok(json) = Json::check(raw.json.as_bytes()) {
+pub(crate) fn items_of(spelling: &str) -> Option<Vec<Json<'_>>> {
+    if let Ok(json) = Json::check(spelling.as_bytes()) {
         return Some(vec![json]);
     }
-    raw.json.lines().map(|line| Json::check(line.as_bytes()).ok()).collect()
+    spelling.lines().map(|line| Json::check(line.as_bytes()).ok()).collect()
 }
 
 /// Returns the dialect that one item of a spelling is in: what stands outside the list of messages has one of its own.

@@ -1,7 +1,7 @@
 //! Messages as a request: what came in spelled for the same provider goes out in the same bytes, what was shortened since is
 //! patched in place, and the rest is spelled afresh.
 
-use std::sync::Arc;
+use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use longhaul_transcript::{Media, Message, Origin, Part, Raw, Role, SessionId, Transcript};
 
@@ -14,7 +14,7 @@ use crate::{
         unread::{Known, by_place},
     },
     dialect::{Dialect, Said, Sources},
-    edit::{Edits, Home, Located, align, patch},
+    edit::{Edits, Home, Key, Located, align, append, patch},
     formats::{Draft, LaterSystem, Lead, Writing},
     json::{Json, quoted},
     order::ordered,
@@ -112,9 +112,8 @@ fn rendered<'a>(
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
     let messages = ordered(messages, writing, &mut losses);
     let messages: Vec<&Message> = messages.iter().map(|message| &**message).collect();
-    let mut body = Body::of(writing, &messages, Sources::default(), &mut losses);
+    let body = Body::of(writing, &messages, Sources::default(), &mut losses);
     tell_unread(&said, &body.own, &mut losses);
-    body.join_results();
     if body.list.is_empty() && !said.is_empty() {
         losses.note("no message says anything: there is nothing to send");
     }
@@ -173,7 +172,7 @@ pub(crate) struct Spelled<'a> {
 /// Returns the items that a message was read from, where it carries them.
 pub(crate) fn spelled(message: &Message) -> Option<Vec<Spelled<'_>>> {
     let raw = message.raw.as_deref()?;
-    let items = items_of(raw)?.into_iter().map(|json| {
+    let items = items_of(&raw.json)?.into_iter().map(|json| {
         let dialect = dialect_of_item(raw, json)?;
         Some(Spelled { dialect, json, said: (dialect.read)(json).ok()? })
     });
@@ -199,11 +198,9 @@ fn respelled(
     if old.iter().map(|located| &located.part).eq(&message.parts) {
         return Some(items.iter().map(|item| item.json.raw().to_owned()).collect());
     }
+    let blocks: HashSet<Key<'_>> = old.iter().map(|located| Key::of(&located.part)).collect();
     let is_carried = |part: &Part| match part {
-        Part::Reasoning(reasoning) => old
-            .iter()
-            .any(|located| matches!(&located.part, Part::Reasoning(held) if held.hash == reasoning.hash)),
-        Part::Opaque(_) => old.iter().any(|located| located.part == *part),
+        Part::Reasoning(_) | Part::Opaque(_) => blocks.contains(&Key::of(part)),
         _ => true,
     };
     let parts: Vec<Part> = as_spelled(message, &old).into_iter().filter(is_carried).collect();
@@ -436,15 +433,20 @@ impl Body {
             return;
         }
         let mut joined: Vec<Value> = Vec::with_capacity(self.list.len());
+        // Where the results stand of the last one, as long as it holds nothing else.
+        let mut open: Option<Range<usize>> = None;
         for value in std::mem::take(&mut self.list) {
-            let before = joined.last_mut().filter(|before| !before.is_answer && !value.is_answer);
-            let both = before.and_then(|before| {
-                let json = with_results(self.writing.dialect, &before.json, &value.json)?;
-                Some((before, json))
-            });
-            match both {
-                Some((before, json)) => before.json = json,
-                None => joined.push(value),
+            let results = results_of(self.writing.dialect, &value.json).filter(|_| !value.is_answer);
+            let next = results.as_ref().filter(|(_, is_all)| *is_all).map(|(list, _)| list.clone());
+            match (joined.last_mut(), open.as_mut(), results) {
+                (Some(last), Some(list), Some((more, is_all))) => {
+                    append(&mut last.json, list, &value.json[more]);
+                    open = open.filter(|_| is_all);
+                }
+                _ => {
+                    joined.push(value);
+                    open = next;
+                }
             }
         }
         self.list = joined;
@@ -475,6 +477,7 @@ impl Body {
         said: &Transcript,
         losses: &mut Losses,
     ) -> Draft {
+        self.join_results();
         // reasoning is followed by what it led to; of several items of it, the last one is.
         let mut is_followed = false;
         let mut stays = Vec::with_capacity(self.list.len());
@@ -506,27 +509,15 @@ impl Body {
     }
 }
 
-/// Returns a message that holds results and nothing else with what another one holds, which begins with a result.
-fn with_results(dialect: &Dialect, results: &str, more: &str) -> Option<String> {
-    let held = results_of(dialect, Json::check(results.as_bytes()).ok()?).filter(|(_, is_all)| *is_all);
-    let added = results_of(dialect, Json::check(more.as_bytes()).ok()?);
-    let ((held, _), (added, _)) = held.zip(added)?;
-    let added: Vec<&str> = added.elements().into_iter().map(Json::raw).collect();
-    let end = held.range_in(results).end;
-    let mut edits = Edits::default();
-    edits.replace(end - 1..end, format!(",{}]", added.join(",")));
-    Some(edits.apply(results))
-}
-
-/// Returns the list that holds what a message says, where it begins with a result, and whether results are all there is.
-fn results_of<'a>(dialect: &Dialect, message: Json<'a>) -> Option<(Json<'a>, bool)> {
-    let said = (dialect.read)(message).ok()?;
+/// Returns where the list stands that holds what a message says, where it begins with a result, and whether results are all there is.
+fn results_of(dialect: &Dialect, message: &str) -> Option<(Range<usize>, bool)> {
+    let said = (dialect.read)(Json::check(message.as_bytes()).ok()?).ok()?;
     let is_result = |located: &Located<'_>| matches!(located.part, Part::ToolResult(_));
     let Home::Element { array, .. } = said.parts.first().filter(|first| is_result(first))?.home else {
         return None;
     };
     let is_all = said.parts.len() == array.elements().len() && said.parts.iter().all(is_result);
-    Some((array, is_all))
+    Some((array.range_in(message), is_all))
 }
 
 /// Returns the role of a message, as it stands in its JSON.

@@ -405,3 +405,27 @@ fn what_another_format_says_otherwise_is_told() {
     let pdf = r#"[{"role":"user","parts":[{"text":"w"},{"fileData":{"mimeType":"application/pdf","fileUri":"https://x.org/y.pdf"}}]}]"#;
     assert!(losses(Gemini, Anthropic, pdf).is_empty());
 }
+
+#[test]
+fn a_02_results_of_one_round_stand_in_one_message() {
+    let line = |uuid: &str, parent: &str, role: &str, block: &str| {
+        let api = if role == "assistant" { r#""id":"msg_1","# } else { "" };
+        format!(
+            r#"{{"parentUuid":{parent},"sessionId":"s","type":"{role}","message":{{{api}"role":"{role}","content":[{block}]}},"uuid":"{uuid}"}}"#
+        )
+    };
+    let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"ls","input":{{}}}}"#);
+    let result = |id: &str| format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"r"}}"#);
+    let said = r#"{"type":"text","text":"and on"}"#;
+    let lines = [
+        line("a", "null", "user", said),
+        line("b", "\"a\"", "assistant", &call("t1")),
+        line("c", "\"b\"", "assistant", &call("t2")),
+        line("d", "\"c\"", "user", &result("t1")),
+        line("e", "\"d\"", "user", &format!("{},{said}", result("t2"))),
+    ];
+    let doc = read(Some(ClaudeCode), lines.join("\n").as_bytes()).unwrap();
+    let sent = convert(&doc, Anthropic).unwrap().document;
+    let results = format!(r#"{{"role":"user","content":[{},{},{said}]}}]"#, result("t1"), result("t2"));
+    assert!(String::from_utf8_lossy(sent.as_bytes()).ends_with(&results));
+}

@@ -16,6 +16,7 @@ use crate::{
     json::Json,
     lines,
     media::{Data, Payload},
+    raw::items_of,
 };
 
 /// Fields that say what kind of thing this is, or how it went: what was read is spelled the other format's way.
@@ -87,28 +88,42 @@ impl<'a> Known<'a> {
             Format::Longhaul => Read::again(json),
             _ => Read::of(self, json, said).unread(json),
         };
-        for (path, field) in unread {
-            if !own.is_some_and(|own| own.contains(field)) {
-                losses.field(path, at);
-            }
+        let mut kept = HashSet::new();
+        for item in own.filter(|_| !unread.is_empty()).and_then(items_of).into_iter().flatten() {
+            note_fields(item, &mut kept);
         }
+        for (path, _) in unread.into_iter().filter(|(_, field)| !kept.contains(field)) {
+            losses.field(path, at);
+        }
+    }
+}
+
+/// Notes the fields in `json`, those of fields included, each as it is spelled.
+fn note_fields<'a>(json: Json<'a>, fields: &mut HashSet<&'a str>) {
+    json.elements().into_iter().for_each(|element| note_fields(element, fields));
+    for (key, value) in json.object().fields() {
+        let end = value.range_in(json.raw()).end;
+        fields.insert(&json.raw()[key.range_in(json.raw()).start..end]);
+        note_fields(*value, fields);
     }
 }
 
 /// What was read of a message: the places of it, and what may stand in any.
 struct Read<'a> {
     base: &'a str,
+    /// In order; none lies in another.
     places: Vec<Range<usize>>,
     /// Blocks that are told as a whole where they are left out.
-    blocks: Vec<&'a str>,
+    blocks: HashSet<&'a str>,
     values: HashSet<String>,
 }
 
 impl<'a> Read<'a> {
     fn of(known: &Known<'_>, json: Json<'a>, said: &'a Said<'a>) -> Read<'a> {
         let mut read =
-            Read { base: json.raw(), places: Vec::new(), blocks: Vec::new(), values: HashSet::new() };
+            Read { base: json.raw(), places: Vec::new(), blocks: HashSet::new(), values: HashSet::new() };
         said.parts.iter().for_each(|located| read.part(located, known));
+        read.places.sort_unstable_by_key(|place| place.start);
         said.payloads.iter().for_each(|(_, payload)| read.payload(payload));
         read.values.extend(said.name.iter().map(|name| name.to_string()));
         read.values.extend(known.model.map(str::to_owned));
@@ -118,15 +133,19 @@ impl<'a> Read<'a> {
     fn part(&mut self, located: &'a Located<'a>, known: &Known<'_>) {
         match &located.part {
             Part::Reasoning(_) | Part::Opaque(_) => match located.home {
-                Home::Element { array, index, .. } => {
-                    self.blocks.extend(array.elements().get(index).map(|block| block.raw()));
+                Home::Element { element, .. } => {
+                    self.blocks.insert(element.raw());
                 }
                 Home::Field { object, key } => self.blocks.extend(object.get(key).map(Json::raw)),
-                Home::Null(value) => self.blocks.push(value.raw()),
-                Home::Whole => self.blocks.push(match &located.part {
-                    Part::Opaque(opaque) => &opaque.raw.0,
-                    _ => self.base,
-                }),
+                Home::Null(value) => {
+                    self.blocks.insert(value.raw());
+                }
+                Home::Whole => {
+                    self.blocks.insert(match &located.part {
+                        Part::Opaque(opaque) => &opaque.raw.0,
+                        _ => self.base,
+                    });
+                }
             },
             Part::ToolCall(call) => {
                 self.values.extend([call.id.as_str().to_owned(), call.name.clone()]);
@@ -165,7 +184,7 @@ impl<'a> Read<'a> {
     }
 
     fn walk(&self, json: Json<'a>, path: &str, found: &mut Vec<(String, &'a str)>) {
-        if self.blocks.contains(&json.raw()) || self.places.contains(&json.range_in(self.base)) {
+        if self.blocks.contains(json.raw()) || self.place_in(json) == Some(&json.range_in(self.base)) {
             return;
         }
         json.elements().into_iter().for_each(|element| self.walk(element, path, found));
@@ -185,11 +204,17 @@ impl<'a> Read<'a> {
         }
     }
 
+    /// Returns the first place in `json`.
+    fn place_in(&self, json: Json<'a>) -> Option<&Range<usize>> {
+        let range = json.range_in(self.base);
+        let first = self.places.partition_point(|place| place.start < range.start);
+        self.places.get(first).filter(|place| place.end <= range.end)
+    }
+
     /// Returns whether something in `json` was read.
     fn has_some(&self, json: Json<'a>) -> bool {
-        let range = json.range_in(self.base);
-        self.places.iter().any(|place| range.start <= place.start && place.end <= range.end)
-            || self.blocks.contains(&json.raw())
+        self.place_in(json).is_some()
+            || self.blocks.contains(json.raw())
             || json.text().is_some_and(|text| self.values.contains(&*text))
             || json.elements().into_iter().any(|element| self.has_some(element))
             || json.object().fields().iter().any(|(_, value)| self.has_some(*value))

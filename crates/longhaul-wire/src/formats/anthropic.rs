@@ -221,7 +221,7 @@ fn read_content<'a>(content: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault>
         return Err(Fault::new("content", content.raw(), "a string or an array of blocks"));
     }
     for (index, block) in content.elements().into_iter().enumerate() {
-        let home = Home::Element { array: content, index, emptied: Emptied::Stays };
+        let home = Home::Element { array: content, index, element: block, emptied: Emptied::Stays };
         let located = read_block(block, home, &mut said.payloads)
             .map_err(|fault| Fault { path: format!("content[{index}]{}", fault.path), ..fault })?;
         said.parts.push(located);
@@ -306,7 +306,7 @@ fn read_result<'a>(
         }),
         Some(blocks) if blocks.is_array() => {
             for (index, element) in blocks.elements().into_iter().enumerate() {
-                let home = Home::Element { array: blocks, index, emptied: Emptied::Stays };
+                let home = Home::Element { array: blocks, index, element, emptied: Emptied::Stays };
                 // A result inside a result has no meaning; it is carried, not read.
                 let nested = matches!(element.object().text("type").as_deref(), Some("tool_result") | None);
                 inner.push(match nested {

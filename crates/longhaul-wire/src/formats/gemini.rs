@@ -17,7 +17,7 @@ use crate::{
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{Dialect, Outside, Said, Sources, arguments_object, as_they_are, opaque},
-    edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
+    edit::{Edits, Emptied, Home, Leaf, Located, append, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload, kind_of},
@@ -168,19 +168,6 @@ fn parts_of_answer(content: &str) -> Option<Range<usize>> {
     json.get("parts").filter(|_| is_answer).map(|parts| parts.range_in(content))
 }
 
-/// Puts more parts behind those at `range`; one alone may stand for a list of one.
-fn append(content: &mut String, range: &mut Range<usize>, more: &str) {
-    if !content[range.clone()].starts_with('[') {
-        content.insert(range.end, ']');
-        content.insert(range.start, '[');
-        range.end += 2;
-    }
-    let more = more.strip_prefix('[').and_then(|parts| parts.strip_suffix(']')).unwrap_or(more);
-    let more = format!(",{more}");
-    content.insert_str(range.end - 1, &more);
-    range.end += more.len();
-}
-
 /// G-10: has the responses of each turn bear the ids of its calls, or none where these have none; then they stand in the order of
 /// the calls.
 fn paired(mut contents: Vec<String>) -> Vec<String> {
@@ -298,8 +285,8 @@ fn instructions(values: &[String]) -> Option<String> {
 /// G-07, G-08: the signature of a part vouches for what the model wrote. A call that is changed says instead that it is
 /// not to be checked, in the words that the provider has for that; a text needs no signature.
 fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
-    let Home::Element { array, index, .. } = located.home else { return };
-    let Some(part) = array.elements().get(index).map(|part| part.object()) else { return };
+    let Home::Element { element, .. } = located.home else { return };
+    let part = element.object();
     for key in ["thoughtSignature", "thought_signature"] {
         match (part.get(key), &located.leaf) {
             (Some(signature), Leaf::Arguments(_)) => {
@@ -346,7 +333,7 @@ fn read_parts(value: Json<'_>, role: Role) -> Result<Said<'_>, Fault> {
         if !part.is_object() {
             return Err(Fault::new(format!("parts[{index}]"), part.raw(), "a part: an object"));
         }
-        let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
+        let home = Home::Element { array: parts, index, element: part, emptied: Emptied::Stays };
         let located = read_part(part, home, &mut said, &mut seen);
         said.parts.push(located);
     }
@@ -438,7 +425,7 @@ fn read_response<'a>(
     if let Some(array) = response.get("parts") {
         let emptied = Emptied::Field { object: response.whole(), key: "parts" };
         for (index, shown) in array.elements().into_iter().enumerate() {
-            let home = Home::Element { array, index, emptied };
+            let home = Home::Element { array, index, element: shown, emptied };
             inner.push(read_part(shown, home, message, &mut HashMap::new()));
         }
     }

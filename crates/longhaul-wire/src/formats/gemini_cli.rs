@@ -187,7 +187,7 @@ fn read(record: Json<'_>) -> Result<Said<'_>, Fault> {
     });
     if let Some(array) = fields.get("thoughts") {
         for (index, thought) in array.elements().into_iter().enumerate() {
-            let home = Home::Element { array, index, emptied: Emptied::Stays };
+            let home = Home::Element { array, index, element: thought, emptied: Emptied::Stays };
             said.push(Part::Reasoning(reasoning(thought)), home, Leaf::Fixed);
         }
     }
@@ -221,7 +221,7 @@ fn read_content<'a>(content: Json<'a>, said: &mut Said<'a>) -> Result<Vec<usize>
     let (mut seen, mut nameless) = (HashMap::new(), Vec::new());
     for (index, part) in parts.into_iter().enumerate() {
         let home = match content.is_array() {
-            true => Home::Element { array: content, index, emptied: Emptied::Stays },
+            true => Home::Element { array: content, index, element: part, emptied: Emptied::Stays },
             false => Home::Whole,
         };
         match part.string() {

@@ -242,7 +242,7 @@ fn read_content<'a>(content: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault>
         return Err(Fault::new("content", content.raw(), "a string, null or an array of parts"));
     }
     for (index, element) in content.elements().into_iter().enumerate() {
-        let home = Home::Element { array: content, index, emptied: Emptied::Null(content) };
+        let home = Home::Element { array: content, index, element, emptied: Emptied::Null(content) };
         let located = read_part(element, home, said)
             .map_err(|fault| Fault { path: format!("content[{index}]"), ..fault })?;
         said.parts.push(located);
@@ -308,7 +308,7 @@ fn read_calls<'a>(calls: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -> Re
                 (function_call(&id, &function.text("name").unwrap_or_default(), arguments), leaf)
             }
         };
-        said.push(part, Home::Element { array: calls, index, emptied }, leaf);
+        said.push(part, Home::Element { array: calls, index, element: call, emptied }, leaf);
     }
     Ok(())
 }
@@ -334,7 +334,7 @@ fn read_result<'a>(message: &Object<'a>, said: &mut Said<'a>) -> Result<(), Faul
         }),
         Some(parts) if parts.is_array() => {
             for (index, element) in parts.elements().into_iter().enumerate() {
-                let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
+                let home = Home::Element { array: parts, index, element, emptied: Emptied::Stays };
                 let located = read_part(element, home, said)
                     .map_err(|fault| Fault { path: format!("content[{index}]"), ..fault })?;
                 inner.push(located);

@@ -124,7 +124,7 @@ fn say(import: &mut Import, file: &[u8], (message, most): (Json<'_>, usize), at:
     if said.role == Role::User {
         // What the agent put beside the words of the user is not theirs.
         let is_ours = |located: &Located<'_>| match located.home {
-            Home::Element { index, .. } => parts.get(index).is_some_and(|part| is_synthetic(*part)),
+            Home::Element { element, .. } => is_synthetic(element),
             _ => false,
         };
         for parts in said.parts.chunk_by(|one, next| is_ours(one) == is_ours(next)) {
@@ -184,7 +184,7 @@ fn read_parts(message: Json<'_>, most: usize) -> Result<Said<'_>, Fault> {
         let Some(kind) = fields.text("type") else {
             return Err(Fault::new(format!("parts[{index}]"), part.raw(), "a part: an object with a type"));
         };
-        let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
+        let home = Home::Element { array: parts, index, element: part, emptied: Emptied::Stays };
         let text = |key| fields.text(key).unwrap_or_default().into_owned();
         match &*kind {
             "step-start" => {

@@ -201,7 +201,7 @@ fn read_message<'a>(value: Json<'a>, item: &Object<'a>, is_codex: bool) -> Resul
         }
         Some(list) if list.is_array() => {
             for (index, element) in list.elements().into_iter().enumerate() {
-                let home = Home::Element { array: list, index, emptied: Emptied::Stays };
+                let home = Home::Element { array: list, index, element, emptied: Emptied::Stays };
                 let located = read_part(element, home, &mut said.payloads)
                     .map_err(|fault| Fault { path: format!("content[{index}]"), ..fault })?;
                 said.parts.push(located);
@@ -329,7 +329,7 @@ fn read_result<'a>(item: &Object<'a>) -> Result<Said<'a>, Fault> {
         }
         Some(list) if list.is_array() => {
             for (index, element) in list.elements().into_iter().enumerate() {
-                let home = Home::Element { array: list, index, emptied: Emptied::Stays };
+                let home = Home::Element { array: list, index, element, emptied: Emptied::Stays };
                 inner.push(match element.get("type").is_some() {
                     true => read_part(element, home, &mut said.payloads)?,
                     false => Located { part: opaque("", element, None), home, leaf: Leaf::Fixed },

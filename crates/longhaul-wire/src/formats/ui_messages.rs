@@ -138,7 +138,7 @@ fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
         let Some(kind) = fields.text("type") else {
             return Err(Fault::new(format!("parts[{index}]"), part.raw(), "a part: an object with a type"));
         };
-        let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
+        let home = Home::Element { array: parts, index, element: part, emptied: Emptied::Stays };
         match &*kind {
             "step-start" => {
                 said.parts.append(&mut results);
@@ -238,12 +238,15 @@ fn payload<'a>(part: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payloa
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
-    let is_answered = |part: &Part| {
-        let Part::ToolResult(result) = part else { return false };
-        message.calls().any(|call| call.id == result.call_id)
-    };
+    let calls: HashSet<&CallId> = message.calls().map(|call| &call.id).collect();
+    let mut results: HashMap<&CallId, &ToolResult> = HashMap::new();
+    message.results().for_each(|result| {
+        results.entry(&result.call_id).or_insert(result);
+    });
+    let is_answered =
+        |part: &Part| matches!(part, Part::ToolResult(result) if calls.contains(&result.call_id));
     let parts = message.parts.iter().filter(|part| !is_answered(part));
-    let parts: Vec<String> = parts.filter_map(|part| spell(part, message, sources)).collect();
+    let parts: Vec<String> = parts.filter_map(|part| spell(part, &results, sources)).collect();
     let role = match message.role {
         Role::System | Role::Developer => "system",
         _ if message.calls().next().is_some() || message.results().next().is_some() => "assistant",
@@ -262,14 +265,13 @@ fn id_from(hash: &ContentHash) -> String {
 }
 
 /// Spells a part, a call with its result; `None` for what a UI message cannot say.
-fn spell(part: &Part, message: &Message, sources: &Sources<'_>) -> Option<String> {
+fn spell(part: &Part, results: &HashMap<&CallId, &ToolResult>, sources: &Sources<'_>) -> Option<String> {
     match part {
         Part::Text(text) if text.trim().is_empty() => None,
         Part::Text(text) => Some(typed_text(text)),
         Part::ToolCall(call) => {
-            let result = message.results().find(|result| result.call_id == call.id);
             let input = arguments_object(&call.arguments.0);
-            Some(tool_part(call.id.as_str(), &call.name, &input, result))
+            Some(tool_part(call.id.as_str(), &call.name, &input, results.get(&call.id).copied()))
         }
         // Its call was spelled before; `file` puts the two together.
         Part::ToolResult(result) => {
@@ -486,8 +488,8 @@ fn with_ids_of_their_own(mut messages: Vec<String>) -> Vec<String> {
 
 /// What a provider vouches for goes with what it vouched for.
 fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
-    let Home::Element { array, index, .. } = located.home else { return };
-    let Some(part) = array.elements().get(index).map(|part| part.object()) else { return };
+    let Home::Element { element, .. } = located.home else { return };
+    let part = element.object();
     match located.leaf {
         Leaf::Text(_) => remove_field(base, &part, "providerMetadata", edits),
         Leaf::Arguments(_) => remove_field(base, &part, "callProviderMetadata", edits),
@@ -504,8 +506,8 @@ fn settle(base: &str, old: &[Located<'_>], new: &[Option<&Part>], edits: &mut Ed
         return;
     }
     for (located, _) in old.iter().zip(new).filter(|(_, new)| new.is_some()) {
-        let Home::Element { array, index, .. } = located.home else { continue };
-        let Some(part) = array.elements().get(index).map(|part| part.object()) else { continue };
+        let Home::Element { element, .. } = located.home else { continue };
+        let part = element.object();
         let metadata =
             ["providerMetadata", "callProviderMetadata"].map(|key| part.get(key).map(Json::object));
         for provider in metadata.iter().flatten().flat_map(Object::fields).map(|(_, own)| own.object()) {
