@@ -13,7 +13,7 @@ use crate::{
     convert::losses::{Losses, place},
     edit::{Edits, Home},
     formats::Writing,
-    json::{Json, quoted},
+    json::quoted,
     order::is_spelled,
     render::{Spelled, spelled},
 };
@@ -23,19 +23,24 @@ use crate::{
 pub(crate) fn settle(messages: &mut [Cow<'_, Message>], writing: &Writing, losses: &mut Losses) {
     let mut taken: HashSet<CallId> = HashSet::new();
     let mut now: HashMap<CallId, CallId> = HashMap::new();
+    let mut derived = Derived::default();
     for message in messages {
         let is_own = is_spelled(message, writing);
         let takes = |id: &str| if is_own { (writing.dialect.takes_id)(id) } else { is_fit(id) };
-        let places = LazyCell::new(|| places(message, &spelled(message).unwrap_or_default()));
+        let on_wire = LazyCell::new(|| on_wire(message));
+        let said = LazyCell::new(|| said(message));
+        let mut n_calls = 0;
         let mut changed: Vec<(usize, CallId)> = Vec::new();
         for (at, part) in message.parts.iter().enumerate() {
             match part {
                 Part::ToolCall(call) => {
+                    let nth = n_calls;
+                    n_calls += 1;
                     let is_free = takes(call.id.as_str()) && !taken.contains(&call.id);
                     // Where the wire has no id, none is taken.
-                    let id = match is_free || is_own && !places.iter().any(|place| place.part == at) {
+                    let id = match is_free || is_own && !on_wire.contains(&at) {
                         true => call.id.clone(),
-                        false => derived(&call.id, &taken),
+                        false => derived.id(&said, nth, &taken),
                     };
                     if id != call.id {
                         losses.count("call id replaced by a derived one", place(message));
@@ -73,7 +78,9 @@ pub(crate) fn renamed(message: &Message, ids: &[(usize, CallId)]) -> Message {
     let ids: HashMap<usize, &CallId> = ids.iter().map(|(at, id)| (*at, id)).collect();
     for place in places(message, &items) {
         if let Some(id) = ids.get(&place.part) {
-            edits[place.item].replace(place.range, quoted(id.as_str()));
+            let id = quoted(id.as_str());
+            edits[place.item]
+                .replace(place.range, if place.is_missing { format!("\"id\":{id},") } else { id });
         }
     }
     let json = items.iter().zip(&edits).map(|(item, edits)| edits.apply(item.json.raw()));
@@ -85,11 +92,13 @@ pub(crate) fn renamed(message: &Message, ids: &[(usize, CallId)]) -> Message {
     renamed
 }
 
-/// Where a spelling has the id of a call or result.
+/// Where a spelling has the id of a call or result, or may have it.
 struct Place {
     part: usize,
     item: usize,
     range: Range<usize>,
+    /// There is none: Gemini asks for none.
+    is_missing: bool,
 }
 
 /// Returns where the ids of a message's calls and results stand in its spelling.
@@ -107,15 +116,27 @@ fn places(message: &Message, items: &[Spelled<'_>]) -> Vec<Place> {
                 Home::Element { element, .. } => element,
                 _ => item.json,
             };
-            let range = id_in(element).filter(|found| found.text().is_some_and(|text| text == id));
-            places.extend(range.map(|found| Place {
-                part,
-                item: at,
-                range: found.range_in(item.json.raw()),
-            }));
+            let inner = INSIDE.iter().find_map(|key| element.get(key));
+            let found = IDS.iter().find_map(|key| inner.unwrap_or(element).get(key));
+            let base = item.json.raw();
+            let range = match (found, inner) {
+                (Some(found), _) => {
+                    Some(found.range_in(base)).filter(|_| found.text().as_deref() == Some(id))
+                }
+                (None, Some(inner)) => Some(inner.range_in(base).start + 1).map(|begin| begin..begin),
+                (None, None) => None,
+            };
+            let is_missing = found.is_none();
+            places.extend(range.map(|range| Place { part, item: at, range, is_missing }));
         }
     }
     places
+}
+
+/// Returns the parts that have an id in their message's spelling.
+fn on_wire(message: &Message) -> HashSet<usize> {
+    let places = places(message).into_iter().filter(|place| !place.is_missing);
+    places.map(|place| place.part).collect()
 }
 
 /// Returns what tells a call or result from the others: whether it is a call, and its id.
@@ -127,13 +148,9 @@ fn key(part: &Part) -> Option<(bool, &str)> {
     }
 }
 
-/// Returns the id in the element that holds a call or result, whatever its provider calls it.
-fn id_in(element: Json<'_>) -> Option<Json<'_>> {
-    const INSIDE: [&str; 4] = ["functionCall", "function_call", "functionResponse", "function_response"];
-    const IDS: [&str; 5] = ["call_id", "tool_call_id", "tool_use_id", "toolCallId", "id"];
-    let inside = INSIDE.iter().find_map(|key| element.get(key)).unwrap_or(element);
-    IDS.iter().find_map(|key| inside.get(key))
-}
+/// Where Gemini's parts have a call or result, and what the providers call its id.
+const INSIDE: [&str; 4] = ["functionCall", "function_call", "functionResponse", "function_response"];
+const IDS: [&str; 5] = ["call_id", "tool_call_id", "tool_use_id", "toolCallId", "id"];
 
 /// Returns whether every format takes this id: at most 40 (O-13) letters, digits, `_` and `-`.
 pub(crate) fn is_fit(id: &str) -> bool {
@@ -145,14 +162,32 @@ pub(crate) fn is_plain(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-fn derived(id: &CallId, taken: &HashSet<CallId>) -> CallId {
-    let mut nth = taken.len() as u64;
-    loop {
-        let hash = ContentHash::of_fields([id.as_str().as_bytes(), &nth.to_le_bytes()]);
-        let derived = CallId::from(format!("call_{}", hash.short(24)));
-        if !taken.contains(&derived) {
-            return derived;
+/// Ids for calls that cannot keep theirs, made of what their messages say and not of what stands before them: that may be gone in the
+/// next request, and what the provider cached of the rest would be, too.
+#[derive(Default)]
+pub(crate) struct Derived {
+    /// How many were made of the same.
+    made: HashMap<ContentHash, u64>,
+}
+
+impl Derived {
+    /// Returns an id for the call that `nth` others stand before in a message that is known by `said`; none of those that are taken.
+    pub(crate) fn id(&mut self, said: &ContentHash, nth: usize, taken: &HashSet<CallId>) -> CallId {
+        let call = ContentHash::of_fields([&said.0[..], &(nth as u64).to_le_bytes()]);
+        let again = self.made.entry(call).or_default();
+        loop {
+            let hash = ContentHash::of_fields([&call.0[..], &again.to_le_bytes()]);
+            *again += 1;
+            let derived = CallId::from(format!("call_{}", hash.short(24)));
+            if !taken.contains(&derived) {
+                return derived;
+            }
         }
-        nth += 1;
     }
+}
+
+/// Returns what a message is known by whose reasoning may be left out.
+pub(crate) fn said(message: &Message) -> ContentHash {
+    let is_said = |part: &&Part| matches!(part, Part::Text(_) | Part::ToolCall(_));
+    Message::new(message.role, message.parts.iter().filter(is_said).cloned().collect()).content_hash()
 }

@@ -1,15 +1,20 @@
 //! Making a history whole again where its source broke it.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
 };
 
 use longhaul_transcript::{
-    CallId, ContentHash, Entry, Message, Origin, Outcome, Part, Role, ToolCall, ToolResult, Transcript,
+    CallId, Entry, Message, Origin, Outcome, Part, Role, ToolCall, ToolResult, Transcript,
 };
 
-use crate::{convert::losses, formats::Writing, ids::renamed, order::is_spelled};
+use crate::{
+    convert::losses,
+    formats::Writing,
+    ids::{self, Derived, renamed},
+    order::is_spelled,
+};
 
 /// A transcript in which every call but those of an open end has its result, and every result its call.
 #[derive(Clone, Debug)]
@@ -117,11 +122,13 @@ struct Strays {
 impl Strays {
     fn of(transcript: &Transcript) -> Strays {
         let mut strays = Strays::default();
+        let (mut derived, mut said) = (Derived::default(), HashMap::new());
         // What waits under an id: the call, and others that are made under it in the same run of calls.
         let mut waiting: HashMap<&str, VecDeque<Waiting>> = HashMap::new();
         // Where the calls begin that are made one after the other, before anything comes back.
         let mut run = 0;
         for (at, entry) in transcript.entries().iter().enumerate() {
+            let mut n_calls = 0;
             for (part, content) in entry.message.parts.iter().enumerate() {
                 match content {
                     Part::ToolCall(call) => {
@@ -130,7 +137,8 @@ impl Strays {
                         if !is_again {
                             strays.leave_out(queue.drain(..));
                         }
-                        queue.push_back(Waiting { at, part, is_again });
+                        queue.push_back(Waiting { at, part, nth: n_calls, is_again });
+                        n_calls += 1;
                     }
                     Part::ToolResult(result) => {
                         let id = result.call_id.as_str();
@@ -141,13 +149,9 @@ impl Strays {
                         };
                         match waiting.get_mut(id).and_then(of_queue) {
                             Some(call) if call.is_again => {
-                                let place = (call.at as u64).to_le_bytes();
-                                let hash = ContentHash::of_fields([
-                                    id.as_bytes(),
-                                    &place,
-                                    &(call.part as u64).to_le_bytes(),
-                                ]);
-                                let id = CallId::from(format!("call_{}", hash.short(24)));
+                                let caller = &transcript.entries()[call.at].message;
+                                let said = said.entry(call.at).or_insert_with(|| ids::said(caller));
+                                let id = derived.id(said, call.nth, &HashSet::new());
                                 strays.renamed.entry(call.at).or_default().push((call.part, id.clone()));
                                 strays.renamed.entry(at).or_default().push((part, id));
                             }
@@ -224,6 +228,8 @@ impl Strays {
 struct Waiting {
     at: usize,
     part: usize,
+    /// How many calls stand before it in its message.
+    nth: usize,
     /// Another one waits under its id, in the same run of calls.
     is_again: bool,
 }

@@ -857,6 +857,62 @@ fn g_03_turns_of_the_model_that_follow_each_other_are_joined() {
 }
 
 #[test]
+fn g_06_a_call_that_is_given_an_id_keeps_its_signature() {
+    let call = |sign: &str| {
+        format!(
+            r#"{{"role":"model","parts":[{{"functionCall":{{"name":"ls","args":{{}}}},"thoughtSignature":"{sign}"}}]}}"#
+        )
+    };
+    let response = |text: &str| {
+        format!(
+            r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"ls","response":{{"output":"{text}"}}}}}}]}}"#
+        )
+    };
+    let user = r#"{"role":"user","parts":[{"text":"go"}]}"#;
+    let (said, losses) =
+        sent_again(Format::Gemini, &[user, &call("c2ln"), &call("bmVk"), &response("1"), &response("2")]);
+    let id = said.split('!').nth(2).and_then(|call| call.split(' ').next()).unwrap();
+    assert_eq!(said, format!("go | !ls !{id} | ls=1 {id}=2"));
+    assert_eq!(losses, ["m2: a call has an id of its own now, that stood under the id of another"]);
+    let list = [user, &call("c2ln"), &call("bmVk"), &response("1"), &response("2")].join(",");
+    let messages = messages_from_json(Format::Gemini, &format!("[{list}]")).unwrap();
+    let sent = render(&messages, Format::Gemini).unwrap().json;
+    let signed =
+        format!(r#"{{"functionCall":{{"id":"{id}","name":"ls","args":{{}}}},"thoughtSignature":"bmVk"}}"#);
+    assert!(sent.contains(&signed), "{sent}");
+}
+
+#[test]
+fn u_03_a_derived_id_does_not_depend_on_what_stands_before() {
+    let results = [openai_result("a", "1"), openai_result("a", "2")];
+    let (other, its_result) = (openai_call(&["z"]), openai_result("z", "0"));
+    // Under an id that another call has, alone or beside others in its message, or one that no other format takes.
+    let call = |id: &str| {
+        let arguments = r#"{\"all\":true}"#;
+        openai_call(&[id]).replace("{}", arguments)
+    };
+    let histories = [
+        vec![openai_call(&["a"]), results[0].clone(), call("a"), results[1].clone()],
+        vec![openai_call(&["a", "a"]), results[0].clone(), results[1].clone()],
+        vec![call("a b"), openai_result("a b", "1")],
+    ];
+    for history in histories {
+        let history: Vec<&str> = history.iter().map(String::as_str).collect();
+        let messages = |before: &[&str]| {
+            let list = [&[ASKED], before, &history].concat().join(",");
+            messages_from_json(Format::OpenAi, &format!("[{list}]")).unwrap()
+        };
+        for to in [Format::OpenAi, Format::Anthropic] {
+            let whole = render(&messages(&[&other, &its_result]), to).unwrap();
+            let trimmed = render(&messages(&[]), to).unwrap();
+            let ids =
+                |sent: &str| shown(sent, to).split(" | ").skip(1).map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(ids(&whole.json)[2..], ids(&trimmed.json), "{to}");
+        }
+    }
+}
+
+#[test]
 fn o_03_an_answer_of_reasoning_alone_has_content() {
     for alone in [r#""content":null,"#, r#""tool_calls":[],"#, ""] {
         let answer = format!(r#"{{"role":"assistant",{alone}"reasoning_content":"hm"}}"#);
