@@ -5,7 +5,7 @@
 use longhaul_wire::Format::{
     self, Anthropic, Chat, ClaudeCode, Codex, Gemini, Longhaul, OpenAi, Responses, UiMessages,
 };
-use longhaul_wire::{Profile, convert, read, render, validate};
+use longhaul_wire::{Profile, convert, messages_from_json, read, render, validate};
 
 const ALL: [Format; 9] =
     [OpenAi, Responses, Anthropic, ClaudeCode, Codex, Gemini, Chat, UiMessages, Longhaul];
@@ -428,4 +428,18 @@ fn a_02_results_of_one_round_stand_in_one_message() {
     let sent = convert(&doc, Anthropic).unwrap().document;
     let results = format!(r#"{{"role":"user","content":[{},{},{said}]}}]"#, result("t1"), result("t2"));
     assert!(String::from_utf8_lossy(sent.as_bytes()).ends_with(&results));
+}
+
+#[test]
+fn o_11_another_name_for_who_instructs_is_no_loss() {
+    let [one, other] =
+        ["developer", "system"].map(|role| format!(r#"{{"role":"{role}","content":"Be brief."}}"#));
+    for said in [format!("[{one},{ASK},{ANSWER}]"), format!("[{one},{other},{ASK},{ANSWER}]")] {
+        let doc = read(Some(OpenAi), said.as_bytes()).unwrap();
+        let messages = messages_from_json(OpenAi, &said).unwrap();
+        for to in ALL.into_iter().filter(|to| *to != ClaudeCode) {
+            assert_eq!(convert(&doc, to).unwrap().losses, [""; 0], "{to}");
+            assert_eq!(render(&messages, to).unwrap().losses, [""; 0], "{to}");
+        }
+    }
 }

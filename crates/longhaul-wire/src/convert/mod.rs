@@ -29,7 +29,8 @@ pub struct Conversion {
     /// The history, as read back from what was written.
     pub document: Document,
     /// What could not be carried or stands otherwise now, a line for each kind of thing, with how often and the messages of
-    /// the source that it is of: `2 x reasoning left out (m1, m4)`. Empty when everything was carried.
+    /// the source that it is of: `2 x reasoning left out (m1, m4)`. Empty when everything was carried; that a developer's
+    /// message is a system message now is no loss (O-11).
     pub losses: Vec<String>,
 }
 
