@@ -125,8 +125,10 @@ impl Strays {
         let (mut derived, mut said) = (Derived::default(), HashMap::new());
         // What waits under an id: the call, and others that are made under it in the same run of calls.
         let mut waiting: HashMap<&str, VecDeque<Waiting>> = HashMap::new();
-        // Where the calls begin that are made one after the other, before anything comes back.
-        let mut run = 0;
+        // G-10: calls that came without an id, by their tools.
+        let mut nameless: HashMap<&str, VecDeque<(&str, usize, usize)>> = HashMap::new();
+        // Where the calls begin that are made one after the other, before anything comes back, and those since the user spoke.
+        let (mut run, mut turn) = (0, 0);
         for (at, entry) in transcript.entries().iter().enumerate() {
             let mut n_calls = 0;
             for (part, content) in entry.message.parts.iter().enumerate() {
@@ -138,6 +140,9 @@ impl Strays {
                             strays.leave_out(queue.drain(..));
                         }
                         queue.push_back(Waiting { at, part, nth: n_calls, is_again });
+                        if tool_in(call.id.as_str(), &call.name) {
+                            nameless.entry(&call.name).or_default().push_back((call.id.as_str(), at, part));
+                        }
                         n_calls += 1;
                     }
                     Part::ToolResult(result) => {
@@ -147,13 +152,17 @@ impl Strays {
                             let own = queue.iter().position(|call| call.at == at);
                             queue.remove(own.unwrap_or_default())
                         };
-                        match waiting.get_mut(id).and_then(of_queue) {
-                            Some(call) if call.is_again => {
+                        let named = waiting.get_mut(id).and_then(of_queue).map(|call| (id, call));
+                        match named.or_else(|| next_of_tool(id, turn, &mut nameless, &mut waiting)) {
+                            Some((_, call)) if call.is_again => {
                                 let caller = &transcript.entries()[call.at].message;
                                 let said = said.entry(call.at).or_insert_with(|| ids::said(caller));
                                 let id = derived.id(said, call.nth, &HashSet::new());
                                 strays.renamed.entry(call.at).or_default().push((call.part, id.clone()));
                                 strays.renamed.entry(at).or_default().push((part, id));
+                            }
+                            Some((own, _)) if own != id => {
+                                strays.renamed.entry(at).or_default().push((part, own.into()));
                             }
                             Some(_) => {}
                             None => {
@@ -167,6 +176,7 @@ impl Strays {
             }
             if entry.message.role != Role::Assistant {
                 run = at + 1;
+                turn = if entry.message.results().next().is_none() { run } else { turn };
             }
         }
         waiting.into_values().for_each(|queue| strays.leave_out(queue));
@@ -232,6 +242,38 @@ struct Waiting {
     nth: usize,
     /// Another one waits under its id, in the same run of calls.
     is_again: bool,
+}
+
+/// Returns whether `id` is what stands for the id of a call to `tool` that came without: its name, and the how manieth it is.
+fn tool_in(id: &str, tool: &str) -> bool {
+    let nth = id.strip_prefix(tool);
+    nth.is_some_and(|nth| {
+        nth.is_empty() || nth.strip_prefix('-').is_some_and(|nth| nth.parse::<u32>().is_ok())
+    })
+}
+
+/// Returns the first call since the user spoke (`turn`) that waits for a result of the tool which `id` names, with its own id: without ids,
+/// results come in the order of the calls, in however many messages the calls and the results stand.
+fn next_of_tool<'a>(
+    id: &str,
+    turn: usize,
+    nameless: &mut HashMap<&str, VecDeque<(&'a str, usize, usize)>>,
+    waiting: &mut HashMap<&'a str, VecDeque<Waiting>>,
+) -> Option<(&'a str, Waiting)> {
+    let names = [Some(id), id.rsplit_once('-').map(|(name, _)| name)];
+    let name = names.into_iter().flatten().find(|name| nameless.contains_key(name) && tool_in(id, name))?;
+    let queue = nameless.get_mut(name)?;
+    while let Some((own, at, part)) = queue.pop_front() {
+        let queue = waiting.get_mut(own).filter(|_| at >= turn);
+        let call = queue.and_then(|queue| {
+            let place = queue.iter().position(|call| (call.at, call.part) == (at, part))?;
+            queue.remove(place)
+        });
+        if let Some(call) = call {
+            return Some((own, call));
+        }
+    }
+    None
 }
 
 /// Says what these parts of a message are.

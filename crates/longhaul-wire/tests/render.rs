@@ -4,7 +4,7 @@
 
 use longhaul_transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 use longhaul_wire::{
-    Format, Profile, WireError, messages_from_json, read, render, render_grown, render_session,
+    Format, Profile, WireError, convert, messages_from_json, read, render, render_grown, render_session,
     usage_from_json, validate,
 };
 
@@ -880,6 +880,39 @@ fn g_06_a_call_that_is_given_an_id_keeps_its_signature() {
     let signed =
         format!(r#"{{"functionCall":{{"id":"{id}","name":"ls","args":{{}}}},"thoughtSignature":"bmVk"}}"#);
     assert!(sent.contains(&signed), "{sent}");
+}
+
+#[test]
+fn g_10_responses_without_ids_come_in_the_order_of_the_calls() {
+    let call = r#"{"functionCall":{"name":"ls","args":{}}}"#;
+    let response =
+        |text: &str| format!(r#"{{"functionResponse":{{"name":"ls","response":{{"output":"{text}"}}}}}}"#);
+    let content =
+        |role: &str, parts: &[&str]| format!(r#"{{"role":"{role}","parts":[{}]}}"#, parts.join(","));
+    let (one, two) = (response("1"), response("2"));
+    let user = content("user", &[r#"{"text":"go"}"#]);
+    let spelled = |role: &str, parts: [&str; 2], is_apart: bool| match is_apart {
+        true => parts.map(|part| content(role, &[part])).join(","),
+        false => content(role, &parts),
+    };
+    for calls in [true, false] {
+        for responses in [true, false] {
+            let (calls, responses) =
+                (spelled("model", [call; 2], calls), spelled("user", [&one, &two], responses));
+            let list = [&*user, &calls, &responses].join(",");
+            let list = format!("[{list}]");
+            let doc = read(Some(Format::Gemini), list.as_bytes()).unwrap();
+            let sent = render(&messages_from_json(Format::Gemini, &list).unwrap(), Format::Gemini).unwrap();
+            let converted = convert(&doc, Format::OpenAi).unwrap();
+            let openai = String::from_utf8_lossy(converted.document.as_bytes()).into_owned();
+            for (json, format) in [(&sent.json, Format::Gemini), (&openai, Format::OpenAi)] {
+                assert_eq!(validate(json.as_bytes(), format, &Profile::default()).unwrap(), []);
+                let said = shown(json, format);
+                let places = ["=1", "=2"].map(|result| said.find(result));
+                assert!(places[0].is_some() && places[0] < places[1], "{said}");
+            }
+        }
+    }
 }
 
 #[test]
