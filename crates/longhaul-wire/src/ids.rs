@@ -135,7 +135,8 @@ fn places(message: &Message, items: &[Spelled<'_>]) -> Vec<Place> {
 
 /// Returns the parts that have an id in their message's spelling.
 fn on_wire(message: &Message) -> HashSet<usize> {
-    let places = places(message, &spelled(message).unwrap_or_default()).into_iter().filter(|place| !place.is_missing);
+    let places =
+        places(message, &spelled(message).unwrap_or_default()).into_iter().filter(|place| !place.is_missing);
     places.map(|place| place.part).collect()
 }
 

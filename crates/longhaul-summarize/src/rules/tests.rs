@@ -92,6 +92,49 @@ fn constraints_survive_verbatim_in_tight_budgets() {
 }
 
 #[test]
+fn what_the_person_set_down_is_not_pushed_out_by_what_says_nothing_new() {
+    let subjects =
+        ["queue", "ledger", "cache", "worker", "shard", "invoice", "cursor", "report", "budget", "index"];
+    let said = (0..40).flat_map(|nth| {
+        let [one, two, three] = [0, 3, 7].map(|step| subjects[(nth * 3 + step) % subjects.len()]);
+        let question = format!(
+            "Please explain why the {one} is read before the {two} is written, and what the {three} shows then. \
+             How does the {two} behave when the {one} grows faster than the {three}?"
+        );
+        [Message::user(question), Message::assistant(format!("Hello **world** number {nth}."))]
+    });
+    let first = [
+        Message::user("We work on the billing service. never push to main. Always use bun, never npm."),
+        Message::assistant("All right."),
+        Message::user("Do not touch billing/ledger.rs. Ticket is PAY-4471. Release is on 2026-12-03."),
+        Message::assistant("Noted."),
+    ];
+    let said: longhaul_transcript::Transcript = first.into_iter().chain(said).collect();
+    let text = draft_of(said.entries(), 400, &[]).text;
+    for kept in
+        ["never push to main", "Always use bun", "Do not touch billing/ledger.rs", "PAY-4471", "2026-12-03"]
+    {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    // Three, and the last words.
+    assert!(text.matches("Hello **world**").count() <= 4, "{text}");
+    let rules = text.split("## ").find(|section| section.starts_with("Rules")).unwrap();
+    assert!(!rules.contains("explain"), "{text}");
+}
+
+#[test]
+fn where_rules_are_many_they_take_more_than_a_handful_of_lines() {
+    let said = (0..30).flat_map(|nth| {
+        let rule = format!("The port of service {nth} is 70{nth:02} and never touch /etc/svc{nth}.conf.");
+        [Message::user(rule), Message::assistant(format!("Hello **world** number {nth}."))]
+    });
+    let said: longhaul_transcript::Transcript = said.collect();
+    let text = draft_of(said.entries(), 400, &[]).text;
+    let told = (0..30).filter(|nth| text.contains(&format!("/etc/svc{nth}.conf"))).count();
+    assert!(told >= 8, "{told}: {text}");
+}
+
+#[test]
 fn a_constraint_is_told_where_the_kept_message_lost_it() {
     let fixture = format!("{SESSION}\nuser: Go on. Never rename the queue. Then the changelog.\n");
     let said = transcript(&fixture);
