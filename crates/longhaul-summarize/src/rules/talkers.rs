@@ -21,14 +21,14 @@ impl Talkers {
         Talkers { openings }
     }
 
-    /// Returns the last name of who says the message that `first` begins, where it begins with a name and not with a lead-in:
+    /// Returns the name of who says the message that `first` begins, where it begins with a name and not with a lead-in:
     /// somebody who talks again, or a full name.
     pub(crate) fn of<'a>(&self, first: &'a Statement) -> Option<&'a str> {
         let name = opening(first)?;
         let is_capital = |word: &str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
         let is_full = name.contains(' ') && name.split_whitespace().all(is_capital);
         let recurs = self.openings.get(name).is_some_and(|count| *count > 1);
-        (recurs || is_full).then(|| name.rsplit(' ').next().unwrap_or(name))
+        (recurs || is_full).then_some(name)
     }
 }
 
@@ -66,6 +66,6 @@ mod tests {
         let talkers = Talkers::new(index.statements());
         let firsts = index.statements().all().iter().filter(|one| one.nth() == 0);
         let names: Vec<Option<&str>> = firsts.map(|first| talkers.of(first)).collect();
-        assert_eq!(names, [None, None, Some("Mara"), Some("Beck"), Some("Mara")]);
+        assert_eq!(names, [None, None, Some("Mara"), Some("Dr Jonas Beck"), Some("Mara")]);
     }
 }
