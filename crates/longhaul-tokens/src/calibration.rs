@@ -210,8 +210,12 @@ impl Calibration {
     /// are expected to cost the same until something new is reported, whatever they were counted for. `None` before the first.
     pub fn by_newest(&self, counted: ClassCounts) -> Option<Tokens> {
         let newest = self.newest?;
-        let since = self.fit().billed(counted) - self.fit().billed(newest.counted);
-        Some(Tokens((newest.tokens.0 as f64 + since).max(0.0).round() as u64))
+        let (billed, before) = (self.fit().billed(counted), self.fit().billed(newest.counted));
+        let tokens = newest.tokens.0 as f64;
+        // Where the ratios make more of the newest request than it was billed, a line with their slope through its bill makes less of
+        // a small request than nothing: that one costs its share of the bill.
+        let share = if before > 0.0 { tokens * billed / before } else { 0.0 };
+        Some(Tokens((tokens + billed - before).max(share).round() as u64))
     }
 
     /// Returns the last report.
@@ -342,6 +346,23 @@ mod tests {
         assert!(near(calibration.by_newest(less), expected(900.0 + 2_000.0 * 1.3 + 4_000.0 * 1.7)));
         assert!(calibration.by_newest(more) > Some(newest.tokens));
         assert_eq!(Calibration::new(1.0, Accuracy::Exact).by_newest(less), None);
+    }
+
+    #[test]
+    fn a_small_request_costs_something_whatever_was_billed_for_a_large_one() {
+        let mut calibration = Calibration::new(1.0, Accuracy::Exact);
+        // Each question costs more than the bill of all of them makes of it: half of the first was in a cache that is not told of.
+        let (mut sum, mut anchor) = (counted(2_000, 0), None);
+        for turn in 0..30u64 {
+            let report = Reported { counted: sum, tokens: Tokens(1_000 + 80 * turn) };
+            calibration.observe(report, anchor);
+            anchor = Some(report);
+            sum += counted(60, 0);
+        }
+        let of = |n: u64| calibration.by_newest(counted(n, 0)).unwrap();
+        assert!(of(7) >= Tokens(5), "{}", of(7));
+        assert_eq!(calibration.by_newest(anchor.unwrap().counted), Some(anchor.unwrap().tokens));
+        assert!((1..40).all(|n| of(100 * n) <= of(100 * n + 100)), "more costs no less");
     }
 
     #[test]

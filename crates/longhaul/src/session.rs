@@ -202,6 +202,10 @@ const DIGESTED_RESULT: Tokens = Tokens(200);
 /// half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
 const PLAUSIBLE_FACTOR: u64 = 4;
 
+/// A server may put so much around the messages: what its template says of itself, the day and its standing words. Of a greeting
+/// that is several times what was said.
+const TEMPLATE: Tokens = Tokens(100);
+
 /// No bill is below this share of what is said, called and answered, as it is counted: other tokenizers need at most a fifth less
 /// than `o200k_base` on any text in `docs/benchmarks.md`, and an estimate may be wrong by half. What is thought may not be sent
 /// again, and a picture may cost less than it is counted for.
@@ -410,8 +414,8 @@ impl SessionState {
         let reported = usage.prompt_total();
         let covered = self.items.sums_before(through.ordinal + 1).counts;
         let counted = covered.total() + self.fixed_overhead;
-        let is_near = reported.0 <= counted.0.saturating_mul(PLAUSIBLE_FACTOR)
-            && reported.0.saturating_mul(PLAUSIBLE_FACTOR) >= counted.0;
+        let most = Tokens(counted.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE;
+        let is_near = reported <= most && reported.0.saturating_mul(PLAUSIBLE_FACTOR) >= counted.0;
         if reported > self.known_window().window || reported <= self.fixed_overhead || !is_near {
             return UsageVerdict::Implausible;
         }

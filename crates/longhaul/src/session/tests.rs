@@ -315,6 +315,17 @@ fn a_reported_usage_counts_only_for_the_view_it_was_made_from() {
 }
 
 #[test]
+fn what_a_server_puts_around_a_greeting_is_no_running_total() {
+    let mut state = state(4_000, Config::default());
+    state.push(Message::user("hello"));
+    let (sent, usage) =
+        (state.view().id(), |tokens: u64| Usage { input: Tokens(tokens), ..Usage::default() });
+    assert_eq!(state.report_usage(sent, &usage(33)), UsageVerdict::Taken);
+    assert_eq!(state.likely_tokens(), Tokens(33));
+    assert_eq!(state.report_usage(sent, &usage(1_000)), UsageVerdict::Implausible);
+}
+
+#[test]
 fn the_outlook_says_when_the_next_compaction_comes_and_what_it_saves() {
     let mut state = state(8_000, Config::default());
     state.set_fixed_overhead(Tokens(1_000));
