@@ -52,7 +52,9 @@ pub(crate) fn lines_within(
         };
         is_told && allowance.wanted(lines[*at]) <= 0.0
     };
-    let candidates: Vec<usize> = (0..pieces.len()).filter(|at| !is_told(at)).collect();
+    // Lines with numbers are of a file: each stands where it is.
+    let is_repeated = |at: usize| numbers.is_none() && repeats(lines, at);
+    let candidates: Vec<usize> = (0..pieces.len()).filter(|at| !is_told(at) && !is_repeated(*at)).collect();
     let worth: Vec<Piece> = candidates.iter().map(|&at| pieces[at]).collect();
     fit(&worth, allowance, |kept| {
         let kept: Vec<usize> = kept.iter().map(|&nth| candidates[nth]).collect();
@@ -72,11 +74,25 @@ pub(crate) fn lines_within(
             out.push_str(&shown[at]);
             out.push('\n');
             next = at + 1;
+            let same = (next..shown.len()).take_while(|at| is_repeated(*at)).count();
+            if same > 0 {
+                out.push_str(&format!("… {same} more lines like this\n"));
+                next += same;
+            }
         }
         gap(&mut out, &shown[next..], shown.len() - next);
         out.truncate(out.trim_end().len());
         out
     })
+}
+
+/// Returns whether the line at `at` is the one before it again, in a run of them that a line and a mark tell shorter.
+fn repeats(lines: &[&str], at: usize) -> bool {
+    let line = lines[at].trim_end();
+    let is_same =
+        |at: Option<usize>| at.and_then(|at| lines.get(at)).is_some_and(|other| other.trim_end() == line);
+    let is_within = is_same(at.checked_sub(2)) || is_same(Some(at + 1));
+    !line.is_empty() && is_same(at.checked_sub(1)) && is_within
 }
 
 /// Writes the mark for left-out lines, or the lines themselves where they are no longer than the mark.
@@ -158,6 +174,17 @@ mod tests {
             let shown = shown(end);
             assert!(shown.contains(end) && shown.contains("case_139 ... ok"), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_run_of_one_line_is_that_line_and_how_often_it_came() {
+        let mut all = vec!["ERROR the same"; 2_000];
+        all.insert(0, "starting");
+        all.push("done");
+        let (classes, scores) = lines::score(&all);
+        let count = |text: &str| Tokens(text.len().div_ceil(4) as u64);
+        let shown = lines_within(&all, None, &classes, &scores, &Allowance::new(Tokens(300), &count));
+        assert_eq!(shown.as_deref(), Some("starting\nERROR the same\n… 1999 more lines like this\ndone"));
     }
 
     #[test]
