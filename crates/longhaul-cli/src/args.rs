@@ -154,14 +154,24 @@ pub(crate) struct SummarizerArgs {
     pub(crate) abort_on_failure: bool,
 }
 
+/// The help of `--store-key-file`.
+const KEY_FILE: &str = match cfg!(feature = "encryption") {
+    true => {
+        "The file with the key that the store is kept under, 64 hexadecimal digits [default: LONGHAUL_STORE_KEY]"
+    }
+    false => {
+        "The file with the key that the store is kept under, 64 hexadecimal digits [default: LONGHAUL_STORE_KEY]; not in this \
+         build, which is made without the feature encryption"
+    }
+};
+
 /// Where originals and summaries are kept
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct StoreArgs {
     /// The store: a file, or a PostgreSQL database [default: longhaul/store.db in the user's data directory]
     #[arg(long, value_name = "PATH|URL", env = "LONGHAUL_STORE", hide_env_values = true)]
     pub(crate) store: Option<PathBuf>,
-    /// The file with the key that the store is kept under, 64 hexadecimal digits [default: LONGHAUL_STORE_KEY]
-    #[arg(long, value_name = "FILE", env = "LONGHAUL_STORE_KEY_FILE")]
+    #[arg(long, value_name = "FILE", env = "LONGHAUL_STORE_KEY_FILE", help = KEY_FILE)]
     pub(crate) store_key_file: Option<PathBuf>,
 }
 

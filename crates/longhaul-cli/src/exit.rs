@@ -12,6 +12,10 @@ pub(crate) struct Impossible(pub(crate) String);
 pub(crate) const NOTHING_TO_DO: u8 = 3;
 
 pub(crate) const FAILURE: u8 = 1;
+
+/// A program that was ended by Ctrl-C, by convention 128 and the signal's number.
+pub(crate) const INTERRUPTED: i32 = 130;
+
 const IMPOSSIBLE: u8 = 4;
 
 impl fmt::Display for Impossible {

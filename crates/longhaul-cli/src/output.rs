@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 pub(crate) use self::file::{Backup, NewFile, is_kept, why_read_only};
 pub(crate) use self::lock::Lock;
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
-use crate::{paint, say, stdout};
+use crate::{exit::Impossible, paint, say, stdout};
 
 /// Where data goes.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl Target {
                 bail!("{} exists; say --force to overwrite it", paint::path(path))
             }
             Over::Unlocked if found.is_file() => match why_read_only(path) {
-                Some(why) => bail!("{} stays as it is: {why}", paint::path(path)),
+                Some(why) => bail!(Impossible(format!("{} stays as it is: {why}", paint::path(path)))),
                 None => Ok(()),
             },
             _ => Ok(()),

@@ -34,6 +34,14 @@ pub(crate) fn fullness(ratio: f64) -> Colour {
     }
 }
 
+/// Returns a share in per cent. Of what is many times too much the numbers beside it say more.
+pub(crate) fn percent(ratio: f64) -> String {
+    match 100.0 * ratio {
+        share if share < 1_000.0 => format!("{share:.1}"),
+        _ => ">999".to_owned(),
+    }
+}
+
 /// Every colour that is painted with. None of them is close to a background, so that no text is hidden by it.
 pub(crate) const PALETTE: [Colour; 10] =
     [GREEN, YELLOW, RED, GREY, Colour(38), Colour(69), Colour(134), Colour(141), Colour(173), Colour(103)];

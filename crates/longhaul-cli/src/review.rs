@@ -3,7 +3,8 @@
 use std::{
     fs,
     io::Write as _,
-    process::{Command, ExitStatus},
+    process::{self, Command, ExitStatus},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -12,6 +13,7 @@ use longhaul::summarize::{Review, Reviewer, Shown};
 
 use crate::{
     chat::console::{Consent, Console},
+    exit::INTERRUPTED,
     paint::plain,
     say,
 };
@@ -53,18 +55,35 @@ fn asked(question: &str, text: &str) -> Result<Review> {
     }
 }
 
+/// The user's editor runs.
+static IS_EDITING: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether the user's editor runs, whose key Ctrl-C is.
+pub(crate) fn is_editing() -> bool {
+    IS_EDITING.load(Ordering::SeqCst)
+}
+
 /// Returns what the user's editor makes of `text`.
 ///
 /// # Errors
 /// Where there is no editor, or it fails.
 pub(crate) fn edited(text: &str) -> Result<String> {
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
-    let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());
+    let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(named).unwrap_or_else(|| USUAL.to_owned());
     // The file is the user's alone, and gone afterwards.
     let mut file = tempfile::Builder::new().prefix("longhaul-").suffix(".md").tempfile()?;
     file.write_all(text.as_bytes()).context("the summary cannot be written for the editor")?;
     let path = file.into_temp_path();
-    let status = run(&editor, &path).with_context(|| format!("the editor {editor:?} does not start"))?;
+    // Ctrl-C reaches this program as well as the editor, and is the editor's. A conversation listens for it already.
+    let _ = ctrlc::set_handler(|| {
+        if !is_editing() {
+            process::exit(INTERRUPTED);
+        }
+    });
+    IS_EDITING.store(true, Ordering::SeqCst);
+    let status = run(&editor, &path);
+    IS_EDITING.store(false, Ordering::SeqCst);
+    let status = status.with_context(|| format!("the editor {editor:?} does not start"))?;
     if !status.success() {
         bail!("the editor {editor:?} failed ({status}): the summary is as it was");
     }

@@ -53,9 +53,12 @@ pub(crate) struct ChatArgs {
     /// Its context window in tokens [default: the model's, or 8192]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::number::tokens)]
     pub(crate) summarizer_window: Option<u64>,
-    /// How many seconds the model may stay silent
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    pub(crate) timeout: u64,
+    /// The most that one call for a summary may take, in seconds [default: that of --timeout, or 120]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) summarizer_timeout: Option<u64>,
+    /// How many seconds the model may stay silent [default: 600]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     #[command(flatten)]

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     exit,
     paint::{counted, grouped},
-    store::{Held, Store},
+    store::{Held, Store, without_secret},
     summarizer::about_key,
     summarizer::key,
     with_tools,
@@ -67,6 +67,9 @@ pub(crate) enum Turn {
     /// It failed, and the user was told why.
     Failed,
 }
+
+/// What an answer ends with that Ctrl-C stopped.
+const STOPPED: &str = "\n[stopped by the user]";
 
 /// How often a model may go on by itself, calling tools, before the user must speak.
 const MAX_STEPS: usize = 60;
@@ -123,6 +126,20 @@ impl Conversation {
     pub(crate) fn awaits_answer(&self) -> bool {
         let last = self.manager.state().originals().last();
         last.is_some_and(|last| matches!(last.message.role, Role::User | Role::Tool))
+    }
+
+    /// Returns what the user said last, where the answer to it was stopped.
+    pub(crate) fn stopped_question(&self) -> Option<String> {
+        let said = self.manager.state().originals().entries();
+        let last = said.last().filter(|last| last.message.role == Role::Assistant)?;
+        last.message.texts().collect::<String>().ends_with(STOPPED).then_some(())?;
+        let asked = said.iter().rfind(|entry| entry.message.role == Role::User)?;
+        Some(asked.message.texts().collect())
+    }
+
+    /// Returns whether anything was said but standing instructions.
+    pub(crate) fn was_held(&self) -> bool {
+        self.manager.state().originals().entries().iter().any(|entry| !entry.message.is_system())
     }
 
     /// Returns what happened since this was last asked.
@@ -210,17 +227,9 @@ impl Conversation {
         let (mut overflows, mut waits) = (0, 0);
         loop {
             self.finish_background(screen).await;
-            // A model may be at work on a summary.
-            let prepared = tokio::select! {
-                biased;
-                () = interrupts.pressed() => None,
-                prepared = self.manager.prepare() => Some(prepared),
-            };
-            if prepared.is_none() {
-                screen.interrupted();
-            }
+            // Where a model writes a summary, Ctrl-C stops that, and rules do (`Awaited`).
+            let prepared = self.manager.prepare().await;
             self.show_events(screen);
-            let Some(prepared) = prepared else { return Ok(None) };
             let view = prepared?;
             let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
@@ -250,7 +259,7 @@ impl Conversation {
             match answered {
                 None => {
                     if !said.trim().is_empty() {
-                        self.keep(Message::assistant(format!("{said}\n[stopped by the user]")), screen).await;
+                        self.keep(Message::assistant(format!("{said}{STOPPED}")), screen).await;
                     }
                     return Ok(None);
                 }
@@ -318,7 +327,10 @@ impl Conversation {
             command.push_str(&self.with.model);
         }
         match held.and_then(|held| held.base_url.as_ref()) {
-            None => command.push_str(" --base-url URL"),
+            None => {
+                let url = without_secret(&self.with.base_url).unwrap_or_else(|| "URL".to_owned());
+                command.push_str(&format!(" --base-url {url}"));
+            }
             Some(url) if key().is_some() && !is_on_this_machine(url) => {
                 command.push_str(&format!(" --base-url {url}"))
             }

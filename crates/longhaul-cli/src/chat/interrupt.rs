@@ -14,10 +14,11 @@ use std::{
 
 use anyhow::{Context as _, Result};
 #[cfg(unix)]
-use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::{runtime::Runtime, sync::Notify};
 
 use super::tools;
+use crate::{exit::INTERRUPTED, review};
 
 /// Who is told of Ctrl-C.
 #[derive(Clone, Debug, Default)]
@@ -37,9 +38,6 @@ struct Shared {
 /// Something is under way that Ctrl-C stops. Until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<Shared>);
-
-/// The exit code of a program that was ended by Ctrl-C, by convention 128 and the signal's number.
-const INTERRUPTED: i32 = 130;
 
 impl Interrupts {
     /// Listens from now on. Where there is a line editor, this comes after it: its own handler would keep Ctrl-C to itself. While
@@ -82,6 +80,10 @@ impl Interrupts {
 
 impl Shared {
     fn press(&self, has_editor: bool) {
+        // It is a key of the user's editor.
+        if review::is_editing() {
+            return;
+        }
         let is_busy = self.busy.load(Ordering::SeqCst) > 0;
         // What is under way stops at the first; where it does not, at the second, and where it still winds up, that is waited for
         // (`again`). Everything that was said is on disk already. At an editor's prompt a signal is nobody's key, unless it comes
@@ -108,15 +110,22 @@ fn end(code: i32) -> ! {
 #[cfg(unix)]
 static TERMINAL: Mutex<Option<Termios>> = Mutex::new(None);
 
+/// Remembers it, and has it keep what was typed ahead when Ctrl-C is pressed, which it forgets else.
 #[cfg(unix)]
 fn remember_terminal() {
+    let found = tcgetattr(io::stdin()).ok();
+    if let Some(mut keeps) = found.clone() {
+        keeps.local_flags.insert(LocalFlags::NOFLSH);
+        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &keeps);
+    }
     if let Ok(mut terminal) = TERMINAL.lock() {
-        *terminal = tcgetattr(io::stdin()).ok();
+        *terminal = found;
     }
 }
 
+/// Leaves the terminal as it was found.
 #[cfg(unix)]
-fn give_terminal_back() {
+pub(crate) fn give_terminal_back() {
     let terminal = TERMINAL.lock().ok();
     if let Some(found) = terminal.as_deref().and_then(Option::as_ref) {
         // One that is gone needs nothing.
@@ -128,7 +137,7 @@ fn give_terminal_back() {
 fn remember_terminal() {}
 
 #[cfg(not(unix))]
-fn give_terminal_back() {}
+pub(crate) fn give_terminal_back() {}
 
 /// Ends what the program lets run along with it where it is told to end, or its terminal is gone. Everything that was said is on disk
 /// already.

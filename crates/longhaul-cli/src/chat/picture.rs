@@ -12,7 +12,7 @@ use super::{conversation::Conversation, screen::light};
 use crate::{
     archive::{full, line},
     commands::context::{foretold, grid, kinds_of, row},
-    paint::{GREY, Painter, counted, grouped, plain},
+    paint::{GREY, Painter, counted, grouped, percent, plain},
     with_tools,
 };
 
@@ -21,8 +21,8 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
     let state = conversation.manager.state();
     let (used, window) = (conversation.used(), conversation.window());
     let limits = state.limits();
-    let share = 100.0 * used.ratio_of(window.window);
-    let numbers = format!("{} of {} tokens ({share:.1} %)", grouped(used.0), grouped(window.window.0));
+    let share = percent(used.ratio_of(window.window));
+    let numbers = format!("{} of {} tokens ({share} %)", grouped(used.0), grouped(window.window.0));
     let mut out = format!(
         "{}  {}\n{} said, {} in the window, {} in force\n\n",
         painter.bold(&plain(conversation.model())),

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use super::{
     console::{Consent, Console, Input},
     conversation::{Conversation, Turn},
-    interrupt::{Interrupts, end_when_told},
+    interrupt::{Interrupts, end_when_told, give_terminal_back},
     picture,
     screen::Screen,
     slash::{self, Slash, Typed},
@@ -44,17 +44,18 @@ struct Session<'a> {
 }
 
 /// Talks until the user leaves.
-pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitCode> {
+pub(crate) fn run(conversation: Conversation, interrupts: Interrupts, runtime: &Runtime) -> Result<ExitCode> {
     let entries = conversation.manager.state().originals().entries();
     let typed = entries.iter().filter(|entry| entry.message.role == Role::User);
     let typed = typed.map(|entry| entry.message.texts().collect()).collect();
-    let interrupts = Interrupts::default();
     let console = Console::open(typed, &interrupts)?;
     end_when_told(runtime)?;
     let (screen, failed, is_leaving) = (Screen::new(), false, false);
     let mut session = Session { conversation, screen, console, interrupts, runtime, failed, is_leaving };
     session.greet();
-    session.talk()
+    let ended = session.talk();
+    give_terminal_back();
+    ended
 }
 
 impl Session<'_> {
@@ -112,8 +113,11 @@ impl Session<'_> {
                 () = conversation.close(screen) => {}
             }
         });
-        let name = self.conversation.manager.line();
-        self.screen.note(&format!("kept as {name}: `{}` goes on", self.conversation.goes_on()));
+        // Of a conversation in which nothing was said nothing is kept.
+        if self.conversation.was_held() {
+            let name = self.conversation.manager.line();
+            self.screen.note(&format!("kept as {name}: `{}` goes on", self.conversation.goes_on()));
+        }
         Ok(ExitCode::from(u8::from(self.failed)))
     }
 
@@ -174,7 +178,10 @@ impl Session<'_> {
             }
             Slash::Save { path, overwrites } => self.save(path.as_deref(), overwrites)?,
             Slash::Retry if self.conversation.awaits_answer() => self.turn(None)?,
-            Slash::Retry => bail!("the last message is an answer: there is nothing to ask again"),
+            Slash::Retry => match self.conversation.stopped_question() {
+                Some(question) => self.turn(Some(&question))?,
+                None => bail!("the last message is an answer: there is nothing to ask again"),
+            },
             Slash::Help => self.screen.text(&slash::help(self.screen.painter())),
             // Leaving is the loop's.
             Slash::Quit => {}

@@ -14,7 +14,10 @@ use longhaul::{
 };
 use longhaul_client::Chat;
 
-use super::{conversation::Conversation, screen::Screen, tools::Toolbox, with::With};
+use super::{
+    awaited::Awaited, conversation::Conversation, interrupt::Interrupts, screen::Screen, tools::Toolbox,
+    with::With,
+};
 use crate::{
     archive::utc,
     args::{ChatArgs, SummarizerArgs},
@@ -25,6 +28,9 @@ use crate::{
 
 /// The most that is read of one answer. A server wraps each token into some 250 bytes, so this is 256,000 tokens.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
+
+/// How long a model may stay silent where nobody says it.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How long making a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -77,8 +83,9 @@ impl Settings {
     }
 }
 
-/// Returns the conversation that the flags ask for: a new one, or one that goes on.
-pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
+/// Returns the conversation that the flags ask for: a new one, or one that goes on. A summary that it waits for is stopped by
+/// `interrupts`.
+pub(crate) async fn setup(args: &ChatArgs, interrupts: &Interrupts) -> Result<Conversation> {
     // Where that cannot be, no store is made.
     if args.session.is_none() {
         With::of(args, None)?;
@@ -133,7 +140,9 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         let own = is_own.then(|| last_request.clone());
         let ladder = summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()), own)?;
         let ladder = Arc::new(ladder);
-        builder = builder.summarizer(ladder.clone()).observer(last_request.clone());
+        let (interrupts, aborts) = (interrupts.clone(), config.abort_on_failure);
+        let awaited = Awaited { ladder: ladder.clone(), interrupts, aborts };
+        builder = builder.summarizer(Arc::new(awaited)).observer(last_request.clone());
         writer = Some(ladder);
     }
     let mut manager = builder.open().await.context("the conversation cannot be taken up")?;
@@ -147,7 +156,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     }
 
     let mut endpoint = summarizer::endpoint(&summarizer)?;
-    endpoint = endpoint.with_timeouts(CONNECT_TIMEOUT, Duration::from_secs(args.timeout));
+    endpoint = endpoint.with_timeouts(CONNECT_TIMEOUT, args.timeout.map_or(TIMEOUT, Duration::from_secs));
     endpoint.max_body_bytes = MAX_ANSWER_BYTES;
     let client = match with.protocol.as_str() {
         "anthropic" => Chat::anthropic(endpoint)?,
@@ -220,7 +229,7 @@ fn summarizer_args(args: &ChatArgs, with: &With, config: &Config) -> SummarizerA
         summarizer_window: args.summarizer_window.or(with.window.filter(|_| summarizer_model == own)),
         summarizer_model,
         protocol: with.protocol.clone(),
-        summarizer_timeout: None,
+        summarizer_timeout: args.summarizer_timeout.or(args.timeout),
         abort_on_failure: false,
     }
 }

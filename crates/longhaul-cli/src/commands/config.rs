@@ -13,10 +13,15 @@ use crate::{
     settings,
 };
 
+/// The least room that is left for where a setting comes from.
+const SOURCE: usize = 10;
+
 pub(crate) fn run(args: &ConfigArgs) -> Result<ExitCode> {
     let layered = settings::load(&args.settings)?;
     if let Some(name) = &args.explain {
-        Target::Stdout.put(explained(name, &layered, args.json)?.as_bytes())?;
+        let explained = explained(name, &layered, args.json)?;
+        let shown = if args.json { explained } else { Painter::stdout().flowed(&explained) };
+        Target::Stdout.put(shown.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let rows = layered.rows();
@@ -30,9 +35,14 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<ExitCode> {
             let painter = Painter::stdout();
             let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
             let line = |(name, value, source): &(String, String, longhaul::config::Source)| {
-                let setting = format!("{name:<width$} = {:<36} ", plain(value));
-                let room = line_width().saturating_sub(paint::width(&setting)).max(10);
-                let source = painter.short(&paint::name(&format!("# {source}")), room);
+                let (value, source) = (plain(value), paint::name(&format!("# {source}")));
+                let mut setting = format!("{name:<width$} = {value:<36} ");
+                // A value stays whole, so that it can be copied.
+                if painter.is_seen() && paint::width(&setting) + SOURCE > line_width() {
+                    setting = format!("{name:<width$} =\n    {value} ");
+                }
+                let taken = paint::width(setting.lines().last().unwrap_or_default());
+                let source = painter.short(&source, line_width().saturating_sub(taken).max(SOURCE));
                 format!("{setting}{}\n", painter.paint(GREY, &source))
             };
             rows.iter().map(line).collect()

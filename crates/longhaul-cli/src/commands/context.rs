@@ -280,8 +280,9 @@ fn forecast(
     let (target, trigger) = (room.limits.target, room.limits.trigger);
     let adjusted = config.adjustments(room.window.window, room.budget);
     // What can only be read is compacted as what it is written in.
-    let written = document.format().written_as().filter(|to| *to != document.format());
-    let written = written.and_then(|to| Some(wire::convert(document, to).ok()?.document));
+    let to = document.format().written_as();
+    let written = (to != document.format()).then(|| wire::convert(document, to)).and_then(Result::ok);
+    let written = written.map(|conversion| conversion.document);
     let document = written.as_ref().unwrap_or(document);
     let session =
         DocumentSession::new(document, room.window, counter.counter.clone(), config.clone(), None).ok();
@@ -329,9 +330,9 @@ fn picture(view: &View) -> String {
 
 /// Returns what is looked at, and how full its window is.
 fn heading(view: &View, painter: Painter) -> String {
-    let share = 100.0 * view.tokens.ratio_of(view.window);
+    let share = paint::percent(view.tokens.ratio_of(view.window));
     let how = if view.billed == Some(view.tokens) { ", as billed" } else { "" };
-    let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
+    let used = format!("{} of {} tokens ({share} %{how})", grouped(view.tokens.0), grouped(view.window.0));
     let room = paint::line_width().saturating_sub(paint::width(&used) + 2);
     format!(
         "{}  {}\n{}, {}, {}\n{}",
@@ -376,7 +377,8 @@ fn used_tokens(view: &View) -> Tokens {
 }
 
 pub(crate) fn row(sign: &str, name: &str, tokens: Tokens, window: Tokens) -> String {
-    format!("  {sign} {name:<24} {:>9}  {:>5.1} %\n", grouped(tokens.0), 100.0 * tokens.ratio_of(window))
+    let share = paint::percent(tokens.ratio_of(window));
+    format!("  {sign} {name:<24} {:>9}  {share:>5} %\n", grouped(tokens.0))
 }
 
 /// Returns the window as cells of half a percent each: what is used by kind, what is free, what the reply gets.

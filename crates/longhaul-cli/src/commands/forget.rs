@@ -16,8 +16,9 @@ use longhaul::{
 use crate::{
     archive::{Archive, required_span},
     args::{ForgetArgs, ForgetWhat},
+    chat::console::{Consent, Console},
     clock,
-    exit::NOTHING_TO_DO,
+    exit::{FAILURE, NOTHING_TO_DO},
     input,
     output::Target,
     paint::{self, counted, harmless_json},
@@ -31,6 +32,10 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let selector = selector(&args.what)?;
     let archive = Archive::to_change(&args.store)?;
     let session = archive.named(&args.session)?;
+    if args.what.all && !args.yes && io::stdin().is_terminal() && !is_sure(&archive, &session)? {
+        say!("nothing of {session} is forgotten");
+        return Ok(ExitCode::from(FAILURE));
+    }
     let files = files(&archive, &session)?;
     let chain = archive.wait(archive.store.require(&session))?.chain;
     let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
@@ -82,6 +87,15 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         say!("{} is not touched, and may hold it too", paint::path(file));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks whether all of the session is to go.
+fn is_sure(archive: &Archive, session: &SessionId) -> Result<bool> {
+    let state = archive.wait(archive.store.require(session))?;
+    let gone: u64 = state.forgotten.iter().map(|span| span.end - span.start).sum();
+    let said = counted(state.messages.saturating_sub(gone), "message");
+    let question = format!("Destroy {said} of {session} and every summary of them for good?");
+    Ok(Console::Plain { unread: None }.consent(&question, None)? == Consent::Yes)
 }
 
 /// Destroys in the other sessions of the conversation what was chosen in `session`: of a range the messages that are the same.

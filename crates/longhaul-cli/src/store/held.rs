@@ -47,7 +47,7 @@ impl Held {
             window,
             reserved_output: Some(reserved_output),
             tools,
-            base_url: Some(with.base_url.clone()).filter(|url| Redactor::builtin().find(url).is_empty()),
+            base_url: without_secret(&with.base_url),
             protocol: Some(with.protocol.clone()),
         }
     }
@@ -81,6 +81,11 @@ impl Held {
     pub(crate) fn is_of(&self, here: &Path) -> bool {
         crate::found::is_of(&self.folder, here)
     }
+}
+
+/// Returns an address where it holds no secret.
+pub(crate) fn without_secret(url: &str) -> Option<String> {
+    Redactor::builtin().find(url).is_empty().then(|| url.to_owned())
 }
 
 fn key(session: &SessionId) -> ContentHash {

@@ -15,7 +15,11 @@ use crate::{args::StoreArgs, exit::Impossible, output::are_one_place, paint, pip
 pub(crate) const KEY: &str = "LONGHAUL_STORE_KEY";
 
 /// Returns where the store is: the flag's, `LONGHAUL_STORE`, or `longhaul/store.db` in the user's data directory.
+///
+/// # Errors
+/// Also where it is to be kept under a key that this build has no use for: what is written there would be readable.
 pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
+    must_take_key(args)?;
     let Some(path) = &args.store else { return Ok(Location::File(data_folder()?.join("store.db"))) };
     let place = path.to_str().map_or_else(|| Location::File(path.clone()), Location::of);
     if place == Location::Memory {
@@ -23,6 +27,22 @@ pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
         bail!(Impossible(said.to_owned()));
     }
     Ok(place)
+}
+
+/// Fails where a key is given and this build cannot encrypt.
+pub(crate) fn must_take_key(args: &StoreArgs) -> Result<()> {
+    let from = match (&args.store_key_file, env::var_os(KEY)) {
+        (Some(_), _) => "--store-key-file (LONGHAUL_STORE_KEY_FILE)",
+        (None, Some(key)) if !key.is_empty() => KEY,
+        _ => return Ok(()),
+    };
+    match cfg!(feature = "encryption") {
+        true => Ok(()),
+        false => bail!(Impossible(format!(
+            "{from} names a key for the store, and this build cannot encrypt: install longhaul-cli with --features encryption, or \
+             do without the key"
+        ))),
+    }
 }
 
 /// Returns where what is kept for the user is: `longhaul` in the user's data directory.

@@ -718,3 +718,51 @@ fn a_summary_is_edited_before_it_stands() {
     );
     assert_eq!(folder.run(&["audit", "s", "--verify"], b"").code, 0);
 }
+
+#[test]
+fn a_summarizer_may_take_as_long_as_the_user_says() {
+    let server = Server::start(|_, body| match body["stream"] == true {
+        true => Answer::Says("The import reads each part of the file in order and writes what it read."),
+        false => Answer::Stalls(""),
+    });
+    let folder = Folder::new();
+    let script: String = (0..24).map(|n| format!("What becomes of part_{n}.csv in step {n}?\n")).collect();
+    assert_eq!(folder.run(&server.args(&["--session", "s"]), script.as_bytes()).code, 0);
+    let small = ["--mode", "llm", "--window", "1000", "--max-output", "200", "--summarizer-window", "8000"];
+    let args = [&["--session", "s", "--timeout", "1"], &small[..]].concat();
+    let begun = std::time::Instant::now();
+    let ran = folder.run(&server.args(&args), b"and then?\n");
+    assert!(ran.code == 0 && begun.elapsed().as_secs() < 60, "{}", ran.stderr);
+    assert!(server.bodies().iter().any(|body| body["stream"] != true), "nobody was asked: {}", ran.stderr);
+    assert!(
+        ran.stderr.contains("gave no summary") && ran.stderr.contains("messages summarized"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn of_a_chat_in_which_nothing_is_said_nothing_is_kept() {
+    let server = Server::start(|_, _| Answer::Says("Well."));
+    let folder = Folder::new();
+    let ran = folder.run(&server.args(&["--session", "t1"]), b"");
+    assert!(ran.code == 0 && !ran.stderr.contains("kept as"), "{}", ran.stderr);
+    let ran = folder.run(&server.args(&["--session", "t1"]), b"hello\n");
+    assert!(ran.stderr.contains("kept as t1: `longhaul chat --session t1` goes on"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_small_conversation_costs_something_whatever_was_learned_in_a_large_one() {
+    let server = Server::start(|_, body| {
+        let bytes = body.to_string().len() as u64;
+        Answer::Bills("The import reads each part of the file in order, and writes what it read.", bytes / 4)
+    });
+    let folder = Folder::new();
+    let long = "what about this one, and is it as long as the one before it, or as that before?";
+    let script: String = (0..30).map(|n| format!("And part {n}: {long}\n")).collect();
+    assert_eq!(folder.run(&server.args(&["--window", "8000"]), script.as_bytes()).code, 0);
+    let ran = folder.run(&server.args(&["--session", "q1", "--window", "4000"]), b"hello\n");
+    let status = ran.stderr.lines().find(|line| line.contains("of 4,000 tokens")).unwrap();
+    assert!(numbers(status)[0] >= 20, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("such reports are ignored"), "{}", ran.stderr);
+}

@@ -67,3 +67,9 @@ fn digests_of_recorded_tests_lose_no_failure() {
     );
     assert_eq!(kept, failed);
 }
+
+#[test]
+fn a_line_that_comes_again_and_again_is_told_once() {
+    let ran = crate::run::Folder::new().run(&["digest"], "ERROR same line\n".repeat(200_000).as_bytes());
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "ERROR same line\n… 199999 more lines like this\n");
+}

@@ -171,7 +171,7 @@ fn a_pipe_that_nobody_writes_into_is_given_up() {
             "is no file",
             "no regular file",
             "no store",
-            "no `encryption`",
+            "cannot encrypt",
         ];
         assert!(reasons.iter().any(|reason| said.contains(reason)), "{args:?}: {said}");
         assert!(started.elapsed() < Duration::from_secs(60), "{args:?}");
@@ -317,7 +317,7 @@ fn what_its_owner_locked_is_left_alone() {
     folder.file("old", b"an older history");
     set("old", 0o444);
     let ran = compact(&folder, &["-o", "old", "--force"]);
-    assert!(ran.code == 1 && ran.said().contains("old stays as it is: it is read-only"), "{}", ran.stderr);
+    assert!(ran.code == 4 && ran.said().contains("old stays as it is: it is read-only"), "{}", ran.stderr);
     assert_eq!(said(&folder, "old"), b"an older history");
     // Whoever says so means it, and the way back goes as far.
     let ran = compact(&folder, &["--in-place", "--force", "--session", "work"]);
@@ -653,14 +653,15 @@ fn the_report_counts_as_the_summary_does() {
 }
 
 #[test]
-fn a_format_that_is_only_read_says_what_to_ask_for() {
+fn a_format_that_is_only_read_is_written_as_another_which_is_told() {
     let folder = Folder::new();
     let turn =
         r#"{"role":"user","content":"Please book the flight to Rome, and keep the seat at the window."}"#;
     let result = format!(r#"{{"task_id":0,"reward":1,"traj":[{}]}}"#, vec![turn; 60].join(","));
     folder.file("tau.json", result.as_bytes());
     let ran = folder.run(&["compact", "tau.json", "--from", "tau2", "--budget", "300"], b"");
-    assert!(ran.code == 4 && ran.stderr.contains("--to openai"), "{} {}", ran.code, ran.stderr);
+    let told = "a history of tau2 is only read: what comes out is written as openai";
+    assert!(ran.code == 0 && ran.said().contains(told), "{} {}", ran.code, ran.stderr);
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn check(folder: &Folder, session: &Session) {
     let ran = folder.run(&["compact", session.short, "--budget", "800", "-o", "out.json", "--force"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let only_read = format!(
-        "{} sessions are only read: what comes out is written as {}",
+        "a history of {} is only read: what comes out is written as {}",
         session.format, session.written_as
     );
     assert!(ran.said().contains(&only_read), "{}", ran.stderr);

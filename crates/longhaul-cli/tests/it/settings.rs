@@ -250,3 +250,29 @@ fn no_setting_is_left_out() {
     let missing: Vec<_> = shown.symmetric_difference(&settings).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[cfg(not(feature = "encryption"))]
+#[test]
+fn a_key_that_this_build_cannot_use_is_refused_at_once() {
+    let folder = Folder::new();
+    let (key, example) = ("5e".repeat(32), crate::run::example());
+    let example = example.to_str().unwrap();
+    let compact = ["compact", example, "--budget", "4000", "-o", "out"];
+    for args in [&compact[..], &["sessions"], &["history"], &["recall", "words"]] {
+        for variable in [("LONGHAUL_STORE_KEY", key.as_str()), ("LONGHAUL_STORE_KEY_FILE", "key")] {
+            let ran = folder.run_with(&[variable], args, b"");
+            assert!(
+                ran.code == 4 && ran.said().contains("this build cannot encrypt"),
+                "{args:?} {}",
+                ran.stderr
+            );
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was written");
+    let doctor = folder.run_with(&[("LONGHAUL_STORE_KEY_FILE", "key")], &["doctor"], b"");
+    let shown = String::from_utf8_lossy(&doctor.stdout);
+    assert!(doctor.code == 1 && shown.contains("✗ store"), "{shown}");
+    let ran =
+        folder.run_with(&[("LONGHAUL_STORE_KEY", &key)], &[&compact[..], &["--no-store"]].concat(), b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}

@@ -39,6 +39,11 @@ impl Terminal {
 
     /// Starts it on so many columns.
     pub(crate) fn of(folder: &Folder, args: &[&str], columns: u16) -> Option<Terminal> {
+        Terminal::with(folder, args, columns, &[])
+    }
+
+    /// The same with these variables in the environment.
+    fn with(folder: &Folder, args: &[&str], columns: u16, variables: &[(&str, &str)]) -> Option<Terminal> {
         let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
         let (keys, theirs) = (File::from(pair.master), File::from(pair.slave));
@@ -51,6 +56,7 @@ impl Terminal {
             .env("HOME", folder.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("TERM", "xterm-256color")
+            .envs(variables.iter().copied())
             .stdin(theirs.try_clone().unwrap())
             .stdout(theirs.try_clone().unwrap())
             .stderr(theirs)
@@ -170,6 +176,106 @@ fn ctrl_c_stops_an_answer_and_then_leaves() {
     assert_eq!(terminal.end().0, 0);
     let body = said(&server.bodies()[1]);
     assert!(body.contains("everything\n[stopped by the user]\nuser: shorter"), "{body}");
+}
+
+#[test]
+fn an_answer_that_was_stopped_is_asked_for_again() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Stalls("Well, let me tell you"),
+        _ => Answer::Says("Short."),
+    });
+    let folder = Folder::new();
+    let Some(mut terminal) = Terminal::start(&folder, &server.args(&["--session", "r"])) else { return };
+    terminal.prompted();
+    terminal.press(b"tell me\r");
+    terminal.read_to("Well, let");
+    terminal.press(b"\x03");
+    terminal.read_to("stopped;");
+    terminal.prompted();
+    terminal.press(b"/retry\r");
+    terminal.read_to("Short.");
+    terminal.prompted();
+    terminal.press(b"/retry\r");
+    terminal.read_to("the last message is an answer");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    let body = said(&server.bodies()[1]);
+    assert!(body.ends_with("[stopped by the user]\nuser: tell me\n"), "{body}");
+}
+
+#[test]
+fn a_summary_that_is_waited_for_is_told_and_stops_for_the_rules() {
+    // Nobody who is asked for a summary says anything.
+    let server = Server::start(|_, body| match body["stream"] == true {
+        true => Answer::Says("The import reads each part of the file in order and writes what it read."),
+        false => Answer::Stalls(""),
+    });
+    let folder = Folder::new();
+    let script: String = (0..24).map(|n| format!("What becomes of part_{n}.csv in step {n}?\n")).collect();
+    let begun = folder.run(&server.args(&["--session", "s"]), script.as_bytes());
+    assert_eq!(begun.code, 0, "{}", begun.stderr);
+    let own = ["--mode", "llm", "--window", "1000", "--max-output", "200", "--summarizer-window", "8000"];
+    let args = server.args(&[&["--session", "s"], &own[..]].concat());
+    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+    terminal.prompted();
+    terminal.press(b"and then?\r");
+    terminal.read_to("asking gpt-4o for a summary");
+    terminal.press(b"typed ahead\r");
+    terminal.press(b"\x03");
+    terminal.read_to("stopped by Ctrl-C");
+    terminal.read_to("messages summarized");
+    terminal.read_to("what it read.");
+    // It stands at the prompt.
+    terminal.read_to("> typed ahead");
+    terminal.press(b"\r");
+    terminal.read_to("what it read.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    let streamed: Vec<_> = server.bodies().into_iter().filter(|body| body["stream"] == true).collect();
+    assert!(said(&streamed[24]).ends_with("user: and then?\n"), "{}", said(&streamed[24]));
+    assert!(said(&streamed[25]).ends_with("user: typed ahead\n"), "{}", said(&streamed[25]));
+}
+
+#[test]
+fn ctrl_c_in_the_editor_of_a_review_is_the_editors() {
+    let folder = Folder::new();
+    let temp = folder.path().join("temp");
+    fs::create_dir(&temp).unwrap();
+    folder.file("edit", b"touch running; sleep 771");
+    let example = example();
+    let args =
+        ["compact", example.to_str().unwrap(), "--budget", "4k", "-o", "out", "--no-store", "--review"];
+    let variables = [("EDITOR", "sh ./edit"), ("VISUAL", ""), ("TMPDIR", temp.to_str().unwrap())];
+    let Some(mut terminal) = Terminal::with(&folder, &args, 80, &variables) else { return };
+    terminal.read_to("[n]o, [e]dit: ");
+    terminal.press(b"e\r");
+    wait_until(|| sleeps("771"));
+    assert_eq!(fs::read_dir(&temp).unwrap().count(), 1);
+    terminal.press(b"\x03");
+    terminal.read_to("the summary is as");
+    terminal.read_to("[n]o, [e]dit: ");
+    assert_eq!(fs::read_dir(&temp).unwrap().count(), 0);
+    terminal.press(b"\x03");
+    assert_eq!(terminal.end().0, 130);
+}
+
+#[test]
+fn all_of_a_session_is_destroyed_once_somebody_says_so() {
+    let folder = Folder::new();
+    let example = example();
+    let args = ["compact", example.to_str().unwrap(), "--budget", "4k", "-o", "out", "--session", "work"];
+    assert_eq!(folder.run(&args, b"").code, 0);
+    let forget = ["forget", "work", "--all"];
+    let Some(mut terminal) = Terminal::start(&folder, &forget) else { return };
+    terminal.read_to("Destroy 76 messages of");
+    terminal.read_to("[y]es, [n]o: ");
+    terminal.press(b"n\r");
+    let (code, shown) = terminal.end();
+    assert!(code == 1 && shown.contains("is forgotten"), "{shown}");
+    let (code, shown) = Terminal::start(&folder, &[&forget[..], &["--yes"]].concat()).unwrap().end();
+    assert!(code == 0 && shown.contains("destroyed"), "{shown}");
 }
 
 #[test]

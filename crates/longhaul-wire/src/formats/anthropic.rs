@@ -55,7 +55,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
-    written_as: Some(Format::Anthropic),
+    written_as: Format::Anthropic,
 };
 
 const BODY: Body = Body {

@@ -43,7 +43,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| draft.object_or_list([draft.model_field()], "conversations"),
         session: None,
     }),
-    written_as: Some(Format::Chat),
+    written_as: Format::Chat,
 };
 
 const BODY: Body = Body {

@@ -53,7 +53,7 @@ pub(super) const SPEC: Spec = Spec {
             ids: |line| line.get("sessionId").into_iter().collect(),
         }),
     }),
-    written_as: Some(Format::ClaudeCode),
+    written_as: Format::ClaudeCode,
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

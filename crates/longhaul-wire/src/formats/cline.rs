@@ -22,11 +22,8 @@ use crate::{
     whole,
 };
 
-pub(super) const SPEC: Spec = Spec {
-    aliases: &["roo"],
-    written_as: Some(Format::Anthropic),
-    ..Spec::read_only("cline", claims, read_file)
-};
+pub(super) const SPEC: Spec =
+    Spec { aliases: &["roo"], written_as: Format::Anthropic, ..Spec::read_only("cline", claims, read_file) };
 
 /// A message, of which only what Anthropic knows is read.
 static MESSAGE: Dialect = Dialect { format: Format::Cline, read, spelling: None, outside: None, ..ANTHROPIC };

@@ -41,7 +41,7 @@ pub(super) const SPEC: Spec = Spec {
             ids: append::codex::session_ids,
         }),
     }),
-    written_as: Some(Format::Codex),
+    written_as: Format::Codex,
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

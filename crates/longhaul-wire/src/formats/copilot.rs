@@ -18,12 +18,8 @@ use crate::{
     json::{Json, Object},
 };
 
-pub(super) const SPEC: Spec = Spec {
-    aliases: &["copilot-cli"],
-    is_lines: true,
-    written_as: Some(Format::OpenAi),
-    ..Spec::read_only("copilot", claims, read)
-};
+pub(super) const SPEC: Spec =
+    Spec { aliases: &["copilot-cli"], is_lines: true, ..Spec::read_only("copilot", claims, read) };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {
     (!head.is_array() && head.has_type(&["session.start"]) && head.has("data")).then_some(Claim::Own)

@@ -66,7 +66,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
-    written_as: Some(Format::Gemini),
+    written_as: Format::Gemini,
 };
 
 const BODY: Body = Body {

@@ -28,7 +28,7 @@ use crate::{
 pub(super) const SPEC: Spec = Spec {
     provider: Some("google"),
     is_lines: true,
-    written_as: Some(Format::Gemini),
+    written_as: Format::Gemini,
     ..Spec::read_only(
         "gemini-cli",
         |head| (!head.is_array() && head.has("sessionId") && head.has("projectHash")).then_some(Claim::Own),

@@ -38,7 +38,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| file(&draft),
         session: None,
     }),
-    written_as: Some(Format::Longhaul),
+    written_as: Format::Longhaul,
 };
 
 const BODY: Body = Body {

@@ -123,9 +123,9 @@ pub(crate) struct Spec {
     pub(crate) validate: Option<Check>,
     /// How it is written; `None` for one that can only be imported.
     pub(crate) writing: Option<Writing>,
-    /// What a history of it is written in where nobody says: itself where it can be, and for the sessions of an agent that
-    /// can only be imported the format that is nearest to what the agent sends.
-    pub(crate) written_as: Option<Format>,
+    /// What a history of it is written in where nobody says: itself where it can be, and for one that can only be imported the
+    /// format that is nearest to what was sent.
+    pub(crate) written_as: Format,
 }
 
 impl Spec {
@@ -145,7 +145,7 @@ impl Spec {
             segments: one_segment,
             validate: None,
             writing: None,
-            written_as: None,
+            written_as: Format::OpenAi,
         }
     }
 }
@@ -292,8 +292,8 @@ impl Format {
     }
 
     /// Returns what a history of the format is written in where nobody says: the format itself where it can be written, and
-    /// another for the sessions of agents that can only be imported. `None` where that has to be said.
-    pub fn written_as(self) -> Option<Format> {
+    /// another where it can only be imported.
+    pub fn written_as(self) -> Format {
         self.spec().written_as
     }
 

@@ -53,7 +53,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
-    written_as: Some(Format::OpenAi),
+    written_as: Format::OpenAi,
 };
 
 /// O-05: how many calls a message may make.

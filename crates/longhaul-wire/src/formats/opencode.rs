@@ -24,7 +24,6 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    written_as: Some(Format::OpenAi),
     ..Spec::read_only(
         "opencode",
         |head| {

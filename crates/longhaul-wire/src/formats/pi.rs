@@ -18,7 +18,6 @@ use crate::{
 pub(super) const SPEC: Spec = Spec {
     is_lines: true,
     segments: |doc| segments(doc.as_bytes()),
-    written_as: Some(Format::OpenAi),
     ..Spec::read_only("pi", claims, |bytes| import::read_lines(Format::Pi, bytes, line))
 };
 

@@ -52,7 +52,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
-    written_as: Some(Format::Responses),
+    written_as: Format::Responses,
 };
 
 const BODY: Body = Body {

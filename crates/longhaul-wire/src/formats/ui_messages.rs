@@ -60,7 +60,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| file(draft),
         session: None,
     }),
-    written_as: Some(Format::UiMessages),
+    written_as: Format::UiMessages,
 };
 
 const BODY: Body = Body {

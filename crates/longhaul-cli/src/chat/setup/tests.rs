@@ -74,7 +74,7 @@ fn fields(config: &Config) -> serde_json::Map<String, Value> {
 #[tokio::test]
 async fn the_session_of_a_chat_has_every_setting() {
     let folder = tempfile::tempdir().unwrap();
-    let conversation = setup(&args(folder.path(), ALL, &[])).await.unwrap();
+    let conversation = setup(&args(folder.path(), ALL, &[]), &Interrupts::default()).await.unwrap();
     let in_force = fields(conversation.manager.state().config());
     let (usual, set) = (fields(&Config::default()), fields(&toml::from_str(ALL).unwrap()));
     for (name, value) in &in_force {
@@ -94,7 +94,8 @@ async fn the_session_of_a_chat_has_every_setting() {
 #[tokio::test]
 async fn another_model_has_its_own_settings_window_and_prices() {
     let folder = tempfile::tempdir().unwrap();
-    let mut conversation = setup(&args(folder.path(), ALL, &["--max-output", "700"])).await.unwrap();
+    let args = args(folder.path(), ALL, &["--max-output", "700"]);
+    let mut conversation = setup(&args, &Interrupts::default()).await.unwrap();
     conversation.switch("small-1", Some(6_000), &mut Screen::new());
     let config = conversation.manager.state().config();
     assert_eq!(config.target_ratio, Threshold::Ratio(0.35), "nothing of the first model's stays");

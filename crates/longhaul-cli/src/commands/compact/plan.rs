@@ -83,6 +83,9 @@ impl<'a> Plan<'a> {
     /// Where it cannot be done, before a model is asked or a file is written.
     pub(super) fn of(args: &'a CompactArgs, destination: &'a Destination) -> Result<Plan<'a>> {
         let started = Instant::now();
+        if !args.no_store {
+            store::must_take_key(&args.store)?;
+        }
         let output = destination.output(args);
         let report_to = report_target(args, output)?;
         if args.review && args.file == Path::new("-") {
@@ -255,12 +258,13 @@ fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Tar
 /// Returns the document in the format that is to be written.
 fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     let told = args.to.and_then(|to| to.0);
-    let Some(to) = told.or(document.format().written_as()).filter(|to| *to != document.format()) else {
+    let to = told.unwrap_or(document.format().written_as());
+    if to == document.format() {
         return Ok(document);
-    };
+    }
     if told.is_none() {
         say!(
-            "{} sessions are only read: what comes out is written as {to} (--to says another)",
+            "a history of {} is only read: what comes out is written as {to} (--to says another)",
             document.format()
         );
     }
