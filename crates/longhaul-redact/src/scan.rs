@@ -361,8 +361,19 @@ fn is_known(known: &[Struck], text: &[u8], whole: Range<usize>) -> bool {
     let struck = known[..known.partition_point(|struck| struck.start <= last)].last();
     struck.is_some_and(|struck| {
         let is_whole = struck.end() + usize::from(whole.end < text.len()) >= whole.end;
-        is_whole && struck.start > whole.start && b"=: \t\"'`*([|>".contains(&text[struck.start - 1])
+        is_whole && is_all_of_value(&text[whole.start..struck.start.max(whole.start)])
     })
+}
+
+/// Returns whether what stands `before` a struck value in a match is a name and what parts them, and no beginning of the value. A value
+/// may have `=` and `:` in it: these part only what has nothing but a name before them.
+fn is_all_of_value(before: &[u8]) -> bool {
+    let Some((last, name)) = before.split_last() else { return false };
+    match last {
+        b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'[' | b'|' | b'>' => true,
+        b'=' | b':' => name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.\"'`*".contains(byte)),
+        _ => false,
+    }
 }
 
 fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {

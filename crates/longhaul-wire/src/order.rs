@@ -91,10 +91,13 @@ fn round_in_progress(messages: &[Cow<'_, Message>]) -> usize {
         Part::Opaque(opaque) => matches!(&*opaque.kind, "server_tool_use" | "mcp_tool_use"),
         _ => false,
     };
-    let is_open = messages.last().and_then(|last| last.parts.last()).is_some_and(is_called);
-    let begins = |message: &Cow<'_, Message>| {
-        !matches!(message.role, Role::Assistant | Role::System) && message.results().next().is_none()
-    };
+    // A note may stand behind the results.
+    let is_open = messages
+        .last()
+        .is_some_and(|last| last.parts.last().is_some_and(is_called) || last.results().next().is_some());
+    // A later system message goes out as the user's.
+    let begins =
+        |message: &Cow<'_, Message>| message.role != Role::Assistant && message.results().next().is_none();
     match is_open {
         true => messages.iter().rposition(begins).map_or(0, |begin| begin + 1),
         false => messages.len(),

@@ -107,7 +107,7 @@ fn rendered<'a>(
         return Ok((json, losses));
     }
     let mut losses = Losses::default();
-    let repaired = repair_for(writing, &said);
+    let repaired = repair_for(writing, &said, false);
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
     let messages = ordered(messages, writing, &mut losses);

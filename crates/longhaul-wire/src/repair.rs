@@ -10,6 +10,7 @@ use longhaul_transcript::{
 };
 
 use crate::{
+    Format,
     convert::losses,
     formats::Writing,
     ids::{self, Derived, renamed},
@@ -33,14 +34,15 @@ const ABORTED: &str = "aborted";
 /// theirs in order: a later one gets an id of its own, to its result too, and is left out where there is none. The same input gives
 /// the same result.
 pub fn repair(transcript: &Transcript) -> Repair {
-    repaired(transcript, |_| true)
+    repaired(transcript, false, |_| true)
 }
 
 /// Does what [`repair`] does, for what is to be sent, or taken up again: the model is to go on. So calls at the open end are answered too where something
 /// follows them, the results of others or words, for no provider takes that (A-02, O-01, R-01, G-01), and where they go out in
-/// several messages: as they are too many for one, or some were spelled already.
-pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript) -> Repair {
-    repaired(transcript, |open| {
+/// several messages: as they are too many for one, or some were spelled already. Messages without a spelling are Gemini's where
+/// `is_geminis` says so.
+pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript, is_geminis: bool) -> Repair {
+    repaired(transcript, is_geminis, |open| {
         let calls: Vec<usize> = open.iter().map(|entry| entry.message.calls().count()).collect();
         let is_last = calls.iter().skip_while(|calls| **calls == 0).all(|calls| *calls > 0);
         let is_answered = open.iter().any(|entry| entry.message.results().next().is_some());
@@ -59,9 +61,9 @@ pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript) -> Repair {
 }
 
 /// Repairs, and leaves the open end as it is where it `stays` so.
-fn repaired(transcript: &Transcript, stays: impl Fn(&[Entry]) -> bool) -> Repair {
+fn repaired(transcript: &Transcript, is_geminis: bool, stays: impl Fn(&[Entry]) -> bool) -> Repair {
     let mut done = Vec::new();
-    let strays = Strays::of(transcript);
+    let strays = Strays::of(transcript, is_geminis);
     let (transcript, numbers) = strays.settled(transcript, &mut done);
     let entries = transcript.entries();
     // What stood behind a call that is left open now was no answer to it, but came after it.
@@ -120,7 +122,12 @@ struct Strays {
 }
 
 impl Strays {
-    fn of(transcript: &Transcript) -> Strays {
+    fn of(transcript: &Transcript, is_geminis: bool) -> Strays {
+        // Elsewhere `ls-2` is an id like any other.
+        let may_lack_ids = |message: &Message| match &message.raw {
+            Some(raw) => *raw.format == *Format::Gemini.name(),
+            None => is_geminis,
+        };
         let mut strays = Strays::default();
         let (mut derived, mut said) = (Derived::default(), HashMap::new());
         // What waits under an id: the call, and others that are made under it in the same run of calls.
@@ -140,7 +147,7 @@ impl Strays {
                             strays.leave_out(queue.drain(..));
                         }
                         queue.push_back(Waiting { at, part, nth: n_calls, is_again });
-                        if tool_in(call.id.as_str(), &call.name) {
+                        if may_lack_ids(&entry.message) && tool_in(call.id.as_str(), &call.name) {
                             nameless.entry(&call.name).or_default().push_back((call.id.as_str(), at, part));
                         }
                         n_calls += 1;

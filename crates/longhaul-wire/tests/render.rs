@@ -1101,3 +1101,25 @@ fn messages_in_another_format_are_not_put_into_a_body() {
         }
     }
 }
+
+#[test]
+fn an_id_like_the_name_of_a_tool_is_an_id_where_calls_have_ids() {
+    let call = |id: &str| {
+        format!(r#"{{"id":"{id}","type":"function","function":{{"name":"bash","arguments":"{{}}"}}}}"#)
+    };
+    let result =
+        |id: &str, text: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#);
+    let list = format!(
+        r#"[{{"role":"user","content":"go"}},{{"role":"assistant","content":null,"tool_calls":[{},{}]}},{},{},{{"role":"assistant","content":"done"}}]"#,
+        call("bash-12"),
+        call("bash-13"),
+        result("bash-11", "of an earlier call"),
+        result("bash-13", "a b c"),
+    );
+    for to in [Format::OpenAi, Format::Anthropic] {
+        let sent = render(&messages_from_json(Format::OpenAi, &list).unwrap(), to).unwrap();
+        assert_eq!(validate(sent.json.as_bytes(), to, &Profile::default()).unwrap(), []);
+        assert!(!sent.json.contains("of an earlier call") && sent.json.contains("a b c"), "{}", sent.json);
+        assert!(!sent.losses.is_empty());
+    }
+}

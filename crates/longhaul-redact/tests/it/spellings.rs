@@ -505,6 +505,18 @@ fn a_password_is_found_however_it_is_called() {
 }
 
 #[test]
+fn a_value_whose_end_was_found_first_is_struck_whole() {
+    for (text, head) in [
+        ("Password - p70mQgTrPrhe==rBe1J0awsjUVdB", "p70mQ"),
+        ("masterKey - PHxHSssN=zMqX0WO60j8RPkEUCggh", "PHxHS"),
+        ("Password|\"irQDfsBB2K=AKIAIOSFODNN7EXAMPLQ\"", "irQDf"),
+    ] {
+        let clean = Redactor::builtin().redact_text(text).0;
+        assert!(!clean.contains(head) && clean.contains("[REDACTED:"), "{clean}");
+    }
+}
+
+#[test]
 fn what_only_sounds_like_a_password_stays() {
     let redactor = Redactor::builtin();
     let mut taken = Vec::new();

@@ -35,10 +35,29 @@ pub(crate) fn begins_with_summary(message: &Message) -> bool {
     message.origin == Origin::Longhaul || message.texts().any(is_one)
 }
 
-/// Returns whether a provider's own summary stands here, sealed or not: for what it stands for there may be nothing else.
+/// Returns whether this is a provider's own summary and nothing else, sealed or not: for what it stands for there may be nothing else. A
+/// `compaction` without content is none.
 pub(crate) fn is_memory_of_provider(message: &Message) -> bool {
-    let is_one = |part: &Part| matches!(part, Part::Opaque(opaque) if opaque.kind.starts_with("compaction"));
-    message.parts.iter().any(is_one)
+    let [Part::Opaque(opaque)] = &message.parts[..] else { return false };
+    opaque.kind == "compaction"
+        && serde_json::from_str(&opaque.raw.0).is_ok_and(|memory: Memory| memory.says_something())
+}
+
+/// What a provider's summary has its words in.
+#[derive(Deserialize)]
+struct Memory {
+    #[serde(default)]
+    content: serde_json::Value,
+    #[serde(default)]
+    encrypted_content: serde_json::Value,
+}
+
+impl Memory {
+    fn says_something(&self) -> bool {
+        [&self.content, &self.encrypted_content]
+            .iter()
+            .any(|said| said.as_str().is_some_and(|said| !said.is_empty()))
+    }
 }
 
 /// A request of the user that had to be cut: with what else must stay, it does not fit whole.

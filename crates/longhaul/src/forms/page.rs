@@ -52,7 +52,12 @@ impl<'a> Page<'a> {
     fn person(&mut self, person: &[String]) {
         let n_task = person.iter().take_while(|line| line.starts_with(TASK)).count();
         let (task, rules) = person.split_at(n_task);
+        // A long task leaves the rules half of the room, where they need as much.
+        let all = self.limit;
+        let of_rules = self.counter.count_text(&rules.join("\n")) + Tokens(rules.len() as u64);
+        self.limit = all - of_rules.min(all.scaled(0.5));
         task.iter().for_each(|line| self.beginning(line));
+        self.limit = all;
         self.newest(rules);
     }
 
@@ -107,7 +112,7 @@ pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens)
     lines[..low].join("\n").trim_end().to_owned()
 }
 
-/// What the user set out for and the rules that a model does not tell of get this share of its room at most.
+/// What the user set out for and the rules that a model does not tell of get this share of its room, and what its words leave.
 const PERSON_SHARE: f64 = 0.2;
 
 /// Returns a model's words within `limit`, shortened where they must be, and behind them, after `separator`, what the user wants
@@ -122,7 +127,10 @@ pub(super) fn with_the_person(
     let counter = request.counter;
     let within =
         |room: Tokens| shortened(words, |text| counter.count_up_to(text, room).is_some()).unwrap_or_default();
-    let most = limit.scaled(PERSON_SHARE).min(limit - sure(words, request) - counter.count_text(separator));
+    let separating = counter.count_text(separator);
+    // What the words leave is theirs as well.
+    let free = counter.count_up_to(words, limit).map_or(Tokens::ZERO, |words| limit - words - separating);
+    let most = limit.scaled(PERSON_SHARE).min(limit - sure(words, request) - separating).max(free);
     let mut page = Page::new(counter, most);
     page.person(&of_the_person(summary, request, &within(limit - most)));
     if page.text.is_empty() {

@@ -131,6 +131,7 @@ impl SessionState {
                 shown
             }
         };
+        branch.pin_newest_memory();
         let shown = branch.with_pins(shown);
         branch.set_items(shown);
         branch.rewrites += 1;

@@ -64,32 +64,52 @@ impl SessionState {
         was_pinned
     }
 
-    /// Pins what a provider wrote to go on from, in the place of an earlier one: no summary of ours can hold what it seals. One
-    /// that takes more than a quarter of the budget would leave too little for anything else.
+    /// Pins what a provider wrote to go on from, in the place of an earlier one, whoever pinned that: no summary of ours can hold what
+    /// it seals. One that takes more than a quarter of the budget would leave too little for anything else.
     pub(super) fn keep_memory_of_provider(&mut self, id: MessageId, message: &Message, cost: Tokens) {
-        if !standing::is_memory_of_provider(message) || cost > self.budget().scaled(MOST_OF_MEMORY) {
+        if !standing::is_memory_of_provider(message) {
             return;
         }
+        self.unpin_memory();
+        if cost <= self.budget().scaled(MOST_OF_MEMORY) {
+            self.pins.insert(id.ordinal);
+        }
+    }
+
+    /// Lets compactions have what a provider wrote to go on from.
+    pub(super) fn unpin_memory(&mut self) {
         let originals = &self.originals;
         self.pins.retain(|pin| {
             originals.get(*pin).is_none_or(|entry| !standing::is_memory_of_provider(&entry.message))
         });
-        self.pins.insert(id.ordinal);
+    }
+
+    /// Pins the newest that a provider wrote to go on from, of what is at hand, where it may be: in a branch it may be an earlier one.
+    pub(super) fn pin_newest_memory(&mut self) {
+        if let Some((id, cost)) = self.newest_memory()
+            && cost <= self.budget().scaled(MOST_OF_MEMORY)
+        {
+            self.unpin_memory();
+            self.pins.insert(id);
+        }
+    }
+
+    fn newest_memory(&self) -> Option<(u64, Tokens)> {
+        let all = Span { start: 0, end: self.n_total() };
+        let mut originals = self.originals.originals(all);
+        let newest = originals.rfind(|original| standing::is_memory_of_provider(&original.entry.message))?;
+        let ordinal = newest.entry.id.ordinal;
+        Some((ordinal, self.costs.get(ordinal)?))
     }
 
     /// Lets compactions have what a provider wrote to go on from where it takes too much of `budget`, and returns what it costs.
     #[cfg(feature = "wire")]
     pub(crate) fn let_go_of_memory(&mut self, budget: Tokens) -> Option<Tokens> {
-        let originals = &self.originals;
-        let is_memory = |pin: &u64| {
-            originals.get(*pin).is_some_and(|entry| standing::is_memory_of_provider(&entry.message))
-        };
-        let pin = self.pins.iter().copied().find(is_memory)?;
-        let cost = self.costs.get(pin)?;
-        if cost <= budget.scaled(MOST_OF_MEMORY) {
+        let (ordinal, cost) = self.newest_memory()?;
+        if cost <= budget.scaled(MOST_OF_MEMORY) && self.pins.contains(&ordinal) {
             return None;
         }
-        self.pins.remove(&pin);
+        self.unpin_memory();
         self.renew(false);
         Some(cost)
     }

@@ -436,6 +436,8 @@ impl SessionState {
         let head = self.items.placed().take_while(|placed| placed.shown.is_instruction());
         let shown = head.map(super::rewrite::counted).collect();
         let past = self.past();
+        // What the provider wrote stands in what the front end has now, or the front end dropped it.
+        self.unpin_memory();
         let shown = self.with_pins(shown);
         self.set_items(shown);
         self.lose_undone();

@@ -113,3 +113,52 @@ async fn one_that_would_leave_no_room_goes_as_anything_does() {
     }
     assert!(!sent(&mut session, Responses).await.contains("cmp_1"));
 }
+
+/// Returns what the last of forty turns is sent with.
+async fn after_forty_turns(session: &mut Session, format: Format) -> String {
+    for nth in 0..40 {
+        for message in turn(format, nth) {
+            session.push_json(format, &message.to_string()).unwrap();
+        }
+        session.prepare().await.unwrap();
+    }
+    sent(session, format).await
+}
+
+#[tokio::test]
+async fn a_branch_from_before_the_newest_goes_on_from_the_one_before() {
+    for format in [Responses, Anthropic] {
+        let mut session = open(&Arc::new(MemoryStore::new())).await;
+        let [first, second] = [1, 2].map(|nth| memory(format, nth).to_string());
+        session.push_json(format, &first).unwrap();
+        let [asked, said] = turn(format, 0).map(|message| message.to_string());
+        session.push_json(format, &asked).unwrap();
+        let from = session.push_json(format, &said).unwrap();
+        session.push_json(format, &second).unwrap();
+        let mut branch = session.branch(*from.last().unwrap()).await.unwrap();
+        let json = after_forty_turns(&mut branch, format).await;
+        assert!(json.contains(&first) && !json.contains(&second), "{format}: {json}");
+    }
+}
+
+#[tokio::test]
+async fn what_says_nothing_takes_nobodys_place_and_calls_are_not_held() {
+    let mut session = open(&Arc::new(MemoryStore::new())).await;
+    let first = memory(Responses, 1).to_string();
+    session.push_json(Responses, &first).unwrap();
+    session.push_json(Responses, r#"{"type":"compaction","id":"cmp_2"}"#).unwrap();
+    let json = after_forty_turns(&mut session, Responses).await;
+    assert!(json.contains(&first) && !json.contains("cmp_2"), "{json}");
+
+    // A long result behind the same answer would have to stay with it.
+    let mut session = open(&Arc::new(MemoryStore::new())).await;
+    let mut answer = memory(Anthropic, 1);
+    let call = json!({"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a"}});
+    answer["content"].as_array_mut().unwrap().push(call);
+    session.push_json(Anthropic, &answer.to_string()).unwrap();
+    let result = json!({"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "c1", "content": "a long line of the file ".repeat(240)}
+    ]});
+    session.push_json(Anthropic, &result.to_string()).unwrap();
+    after_forty_turns(&mut session, Anthropic).await;
+}

@@ -403,6 +403,46 @@ async fn the_words_of_any_summarizer_stay_when_rules_take_over() {
     assert!(text.contains(RULE) && !text.contains("## By rule"), "the facts are told anew: {text}");
 }
 
+// asserts 000-22
+#[tokio::test]
+async fn every_rule_stands_beside_few_words_however_long_the_task_is() {
+    for (preset, mode) in [
+        (Preset::ContextManager, SummaryMode::Hybrid),
+        (Preset::ContextManager, SummaryMode::Llm),
+        (Preset::TwoTier, SummaryMode::Llm),
+        (Preset::Chain, SummaryMode::Hybrid),
+        (Preset::Session, SummaryMode::Hybrid),
+    ] {
+        let window = ContextWindow::new(Tokens(60_000), Tokens::ZERO);
+        let mut session = Session::builder(SessionId::new("rules").unwrap(), window)
+            .config(Config { mode, ..preset.config() })
+            .counter(Arc::new(CharsPer4))
+            .summarizer(Arc::new(Own(|| Ok(WORDS))))
+            .build()
+            .unwrap();
+        let task = "Move the export from the old tables to the new ones, one table at a time. ".repeat(16);
+        session.push(Message::user(task));
+        session.push(Message::assistant("I begin."));
+        for nth in 0..24 {
+            session.push(Message::user(format!("Never touch the table tab_{nth}x.")));
+            session.push(Message::assistant(format!("Noted, {nth}.")));
+        }
+        for _ in 0..8 {
+            talk(&mut session);
+        }
+        session.compact(None).await.unwrap();
+        let shown: String = session
+            .state()
+            .view()
+            .messages()
+            .flat_map(|message| message.texts().map(str::to_owned))
+            .collect();
+        let missing: Vec<u32> =
+            (0..24).filter(|nth| !shown.contains(&format!("Never touch the table tab_{nth}x."))).collect();
+        assert!(missing.is_empty(), "{preset:?} {mode:?}: {missing:?} of {shown}");
+    }
+}
+
 #[tokio::test]
 async fn in_llm_the_users_rules_stand_beside_the_words_of_any_summarizer() {
     for preset in [None].into_iter().chain(Preset::ALL.map(Some)) {

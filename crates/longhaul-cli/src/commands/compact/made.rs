@@ -70,8 +70,8 @@ impl<'a> Made<'a> {
         };
         if let Some(tokens) = session.let_go_of_memory(plan.budget) {
             say!(
-                "left out: the provider's own summary of what came before, {tokens:#} tokens, takes more than a quarter of \
-                 the budget, and what it says cannot be read here"
+                "left out: the provider's own summary of what came before takes {tokens:#} tokens, more than a quarter of the \
+                 budget or the window, and ours does not tell what it says"
             );
         }
         let is_unfit = !is_elsewhere && !session.has_originals();

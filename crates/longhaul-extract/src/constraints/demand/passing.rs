@@ -38,11 +38,10 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     goes_on || is_task || lacks_a_subject || points_outside(body)
 }
 
-/// Whether what is wanted is an answer, which is over once it is given: "explain why …", "tell me which …".
+/// Whether nothing but an answer is wanted, which is over once it is given: "explain why …", "tell me which …".
 fn asks_to_be_told(body: &str) -> bool {
     let rest = TELLING.iter().find_map(|verb| body.strip_prefix(*verb)?.strip_prefix(' '));
-    rest.is_some_and(|rest| begins(rest, WHAT))
-        && ![" each ", " every ", " whenever "].iter().any(|word| body.contains(word))
+    rest.is_some_and(|rest| begins(rest, WHAT)) && !BINDING.iter().any(|word| body.contains(word))
 }
 
 /// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it.
@@ -99,7 +98,36 @@ const TELLING: &[&str] =
     &["explain", "describe", "tell me", "tell us", "show me", "show us", "find out", "clarify", "remind me"];
 
 /// What it wants to be told.
-const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "where", "who", "when", "if"];
+const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "where", "who"];
+
+/// What such a sentence has in it where it demands something beside the answer, or for every answer.
+const BINDING: &[&str] = &[
+    " not ",
+    "n't ",
+    " no ",
+    " only ",
+    " without ",
+    " keep ",
+    " use ",
+    " from now on ",
+    " each ",
+    " every ",
+    " whenever ",
+    " before you ",
+    " after you ",
+    " when you ",
+    " if you ",
+    " you will ",
+    " until ",
+    " unless ",
+    " first ",
+    " at most ",
+    " at least ",
+    " stay ",
+    " leave ",
+    " avoid ",
+    " make sure ",
+];
 
 /// Verbs that open an order that lasts, even where it answers what was just said.
 const KEEPING: &[&str] = &[
@@ -193,7 +221,7 @@ mod tests {
             "put it in relay/tests so i can run it",
             "alright, we need a section on relays",
             "Please explain why the cache is read before the index is written, and what the log shows then.",
-            "tell me which tests only run when the flag is set",
+            "tell me which tests run where the flag is set",
         ] {
             assert!(is_passing(sentence), "{sentence}");
         }
@@ -210,6 +238,12 @@ mod tests {
             "No, the config belongs in /etc/relay.",
             "yes, an unknown user is a 404",
             "Tell me before you delete anything.",
+            "Tell me which tests fail, but do not change them.",
+            "Explain how it works, but only use the standard library.",
+            "Show us how you would do it without changing the public API.",
+            "Tell me what the port is, and keep it at 7781 from now on.",
+            "Show me what you will run before you run it.",
+            "Please tell me when you use more than 5 tool calls.",
             "Explain what you changed at the end of each answer.",
         ] {
             assert!(!is_passing(sentence), "{sentence}");
