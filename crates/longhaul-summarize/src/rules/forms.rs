@@ -52,7 +52,7 @@ impl Forms {
 #[derive(Debug, Default)]
 pub(crate) struct Alike {
     told: HashMap<u32, u32>,
-    /// The messages in which the model said one.
+    /// The messages in which the model said one that only counts.
     said_in: HashMap<u32, Vec<u32>>,
 }
 
@@ -62,14 +62,14 @@ impl Alike {
     pub(crate) fn is_enough(&self, form: u32, statement: &Statement) -> bool {
         let said_in = || self.said_in.get(&form).map_or(&[][..], Vec::as_slice);
         self.told.get(&form) == Some(&MOST_ALIKE)
-            || is_models(statement)
+            || only_counts(statement)
                 && said_in().len() >= MOST_SAID_ALIKE
                 && !said_in().contains(&statement.message)
     }
 
     pub(crate) fn add(&mut self, form: u32, statement: &Statement) {
         *self.told.entry(form).or_insert(0) += 1;
-        if is_models(statement) {
+        if only_counts(statement) {
             let messages = self.said_in.entry(form).or_default();
             if !messages.contains(&statement.message) {
                 messages.push(statement.message);
@@ -78,8 +78,16 @@ impl Alike {
     }
 }
 
-fn is_models(statement: &Statement) -> bool {
+/// Returns whether this is the model's, with one number in it that only counts: names with digits and pairs of numbers tell something.
+fn only_counts(statement: &Statement) -> bool {
+    let mut numbers =
+        statement.text.split_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+    let is_bare = |word: &str| {
+        word.trim_matches(|c: char| c.is_ascii_punctuation()).bytes().all(|c| c.is_ascii_digit())
+    };
     matches!(statement.kind, StatementKind::Answer | StatementKind::Prose)
+        && numbers.next().is_some_and(is_bare)
+        && numbers.next().is_none()
 }
 
 /// In so many messages of the model's lines are told that differ only in their numbers.
