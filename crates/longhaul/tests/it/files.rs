@@ -21,7 +21,9 @@ fn said() -> Vec<Value> {
         let call = json!({"id": format!("c{nth}"), "type": "function", "function": {
             "name": "bash", "arguments": format!(r#"{{"command":"cargo test part_{nth}"}}"#)}});
         said.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
-        let output = format!("part_{nth} needs src/part_{nth}.rs and 4{nth}7 ms\n").repeat(30);
+        let output: String = (0..30)
+            .map(|line| format!("part_{nth} needs src/part_{nth}.rs and 4{nth}7{line} ms\n"))
+            .collect();
         said.push(json!({"role": "tool", "tool_call_id": format!("c{nth}"), "content": output}));
         said.push(
             json!({"role": "assistant", "content": format!("We chose limit_{nth} for src/part_{nth}.rs.")}),
@@ -59,7 +61,8 @@ fn ordinals(record: &SummaryRecord, end: u64, n: u64) -> Vec<Option<u64>> {
 fn grown() -> (Vec<Value>, Stored) {
     let first = document(&said());
     let done = session(&first).compact(&Within::new(Tokens(1_600))).unwrap();
-    assert!(done.record.text.contains("src/part_3.rs") && done.tokens_after <= Tokens(1_600));
+    let text = &done.record.text;
+    assert!(text.contains("src/part_3.rs") && done.tokens_after <= Tokens(1_600), "{text}");
     let mut history = messages(&done.bytes);
     assert_eq!(history.len(), done.messages);
     history.push(
