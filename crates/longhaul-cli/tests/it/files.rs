@@ -325,7 +325,7 @@ fn what_its_owner_locked_is_left_alone() {
     let after = said(&folder, "session.jsonl");
     assert_ne!(after, input);
     let undone = folder.run(&["undo", "work"], b"");
-    assert!(undone.code == 1 && undone.said().contains("nothing was taken back"), "{}", undone.stderr);
+    assert!(undone.code == 4 && undone.said().contains("nothing was taken back"), "{}", undone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), after);
     set("session.jsonl", 0o644);
     assert_eq!(folder.run(&["undo", "work"], b"").code, 0);
