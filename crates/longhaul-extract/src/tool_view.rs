@@ -239,9 +239,9 @@ impl<'a> CallView<'a> {
             let is_old = |key: &str| OLD_KEYS.contains(&key) || OLD_OF_EDITS.contains(&key);
             // A page may speak of such blocks.
             let is_pair = object.iter().any(|leaf| is_old(json.name(leaf)));
-            let texts = object.iter().filter(|_| !is_pair && self.family != ToolFamily::Write);
-            let texts = texts.map(|leaf| leaf.value.as_str());
-            let blocks: Vec<_> = texts.flat_map(search_blocks).collect();
+            let may_hold_blocks = !is_pair && self.family != ToolFamily::Write;
+            let leaves = if may_hold_blocks { object } else { &[] };
+            let blocks: Vec<_> = leaves.iter().flat_map(|leaf| search_blocks(leaf.value.as_str())).collect();
             if !blocks.is_empty() {
                 found.extend(blocks.into_iter().map(|(old, new)| (old.into(), new.into())));
                 continue;

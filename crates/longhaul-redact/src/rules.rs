@@ -6,7 +6,7 @@ use std::{
 };
 
 use aho_corasick::AhoCorasick;
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::{Hir, literal::Extractor};
 use serde::Deserialize;
 
@@ -100,7 +100,7 @@ pub(crate) struct Compiled {
 pub(crate) struct Allowlist {
     sources: Vec<String>,
     /// All of them in one, so that a value is read once.
-    regex: OnceLock<Option<Regex>>,
+    regexes: OnceLock<Option<RegexSet>>,
     stopwords: Vec<String>,
     automaton: OnceLock<Option<AhoCorasick>>,
     target: Target,
@@ -177,14 +177,16 @@ impl RuleSet {
     /// # Errors
     /// When one is not valid; the first is named.
     pub(crate) fn check(&self) -> Result<(), RedactError> {
-        let allow = self.rules.iter().flat_map(|rule| &rule.allow).chain([&self.allow]);
-        let sources = self.rules.iter().map(|rule| (&*rule.id, rule.source.as_str()));
-        let allowed = allow.flat_map(|list| &list.sources).map(|source| ("allowlist", source.as_str()));
-        for (rule, source) in sources.chain(allowed) {
-            compile(source).map_err(|error| RedactError::Expression {
-                rule: rule.to_owned(),
-                reason: error.to_string(),
-            })?;
+        let named = |rule: &str| {
+            let rule = rule.to_owned();
+            |error: regex::Error| RedactError::Expression { rule, reason: error.to_string() }
+        };
+        for rule in &self.rules {
+            compile(&rule.source).map_err(named(&rule.id))?;
+        }
+        let lists = self.rules.iter().flat_map(|rule| &rule.allow).chain([&self.allow]);
+        for list in lists {
+            list.compiled().map_err(named("allowlist"))?;
         }
         Ok(())
     }
@@ -216,11 +218,8 @@ impl Allowlist {
         if candidate.is_random && matches!(self.target, Target::Secret) {
             return false;
         }
-        let regex = self.regex.get_or_init(|| {
-            let sources: Vec<String> = self.sources.iter().map(|source| format!("(?:{source})")).collect();
-            (!sources.is_empty()).then(|| Some(compile(&sources.join("|")).ok()?.regex))?
-        });
-        if regex.as_ref().is_some_and(|regex| regex.is_match(target)) {
+        let regexes = self.regexes.get_or_init(|| self.compiled().ok());
+        if regexes.as_ref().is_some_and(|regexes| regexes.is_match(target)) {
             return true;
         }
         if candidate.is_random {
@@ -228,6 +227,12 @@ impl Allowlist {
         }
         let automaton = self.automaton.get_or_init(|| any_of(&self.stopwords));
         automaton.as_ref().is_some_and(|words| words.is_match(candidate.secret))
+    }
+
+    /// Returns the expressions as one, each with flags of its own.
+    fn compiled(&self) -> Result<RegexSet, regex::Error> {
+        let sources = self.sources.iter().map(|source| escape_literal_braces(source));
+        RegexSetBuilder::new(sources).unicode(false).size_limit(SIZE_LIMIT).build()
     }
 }
 
@@ -398,7 +403,7 @@ impl From<RawAllowlist> for Allowlist {
     fn from(raw: RawAllowlist) -> Allowlist {
         Allowlist {
             sources: raw.regexes,
-            regex: OnceLock::new(),
+            regexes: OnceLock::new(),
             stopwords: raw.stopwords,
             automaton: OnceLock::new(),
             target: raw.target,

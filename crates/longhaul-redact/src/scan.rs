@@ -168,12 +168,14 @@ fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     for windows in windows(set, text.as_bytes()).chunk_by(|(rule, _), (next, _)| rule == next) {
         // A key of many lines ends behind the window that it begins in.
         let mut searched = 0;
-        if windows.iter().any(|(index, _)| set.rules[*index].is_of_drawn) && struck.len() > n_known {
+        let Some((index, _)) = windows.first() else { continue };
+        let rule = &set.rules[*index];
+        if rule.is_of_drawn && struck.len() > n_known {
             join(set, &mut struck);
             n_known = struck.len();
         }
-        for (index, window) in windows {
-            if window.end > searched && set.rules[*index].may_match(&text.as_bytes()[window.clone()]) {
+        for (_, window) in windows {
+            if window.end > searched && rule.may_match(&text.as_bytes()[window.clone()]) {
                 let window = window.start.max(searched)..window.end;
                 searched = search(set, *index, text, window, &mut struck, n_known);
             }

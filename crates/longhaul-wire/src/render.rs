@@ -436,7 +436,7 @@ impl Body {
         // Where the results stand of the last one, as long as it holds nothing else.
         let mut open: Option<Range<usize>> = None;
         for value in std::mem::take(&mut self.list) {
-            let results = results_of(self.writing.dialect, &value.json).filter(|_| !value.is_answer);
+            let results = if value.is_answer { None } else { results_of(self.writing.dialect, &value.json) };
             let next = results.as_ref().filter(|(_, is_all)| *is_all).map(|(list, _)| list.clone());
             match (joined.last_mut(), open.as_mut(), results) {
                 (Some(last), Some(list), Some((more, is_all))) => {

@@ -57,7 +57,7 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) summarizer_timeout: Option<u64>,
     /// How many seconds the model may stay silent [default: 600]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,

@@ -74,7 +74,7 @@ impl Summarizer for Awaited {
 fn asking(model: &str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_finish(ProgressFinish::AndClear);
     bar.set_style(ProgressStyle::with_template("{wide_msg}").unwrap_or(bar.style()));
-    bar.set_message(format!("asking {} for a summary… Ctrl-C lets rules write it", paint::name(model)));
+    bar.set_message(format!("asking {} for a summary… Ctrl-C stops it", paint::name(model)));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }

@@ -131,8 +131,13 @@ impl Conversation {
     /// Returns what the user said last, where the answer to it was stopped.
     pub(crate) fn stopped_question(&self) -> Option<String> {
         let said = self.manager.state().originals().entries();
-        let last = said.last().filter(|last| last.message.role == Role::Assistant)?;
-        last.message.texts().collect::<String>().ends_with(STOPPED).then_some(())?;
+        let ends_stopped = |said: &&str| said.ends_with(STOPPED);
+        said.last()
+            .filter(|last| last.message.role == Role::Assistant)?
+            .message
+            .texts()
+            .last()
+            .filter(ends_stopped)?;
         let asked = said.iter().rfind(|entry| entry.message.role == Role::User)?;
         Some(asked.message.texts().collect())
     }

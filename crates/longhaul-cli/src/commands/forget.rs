@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Result, bail};
 use longhaul::{
-    store::{Forgotten, JournalEntry, Selector},
+    store::{Forgotten, JournalEntry, Selector, StoredSession},
     transcript::{SessionId, Span},
 };
 
@@ -32,12 +32,13 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let selector = selector(&args.what)?;
     let archive = Archive::to_change(&args.store)?;
     let session = archive.named(&args.session)?;
-    if args.what.all && !args.yes && io::stdin().is_terminal() && !is_sure(&archive, &session)? {
+    let held = archive.wait(archive.store.require(&session))?;
+    if args.what.all && !args.yes && io::stdin().is_terminal() && !is_sure(&held, &session)? {
         say!("nothing of {session} is forgotten");
         return Ok(ExitCode::from(FAILURE));
     }
     let files = files(&archive, &session)?;
-    let chain = archive.wait(archive.store.require(&session))?.chain;
+    let chain = held.chain;
     let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
     let in_branches =
         if args.branches { forget_in_branches(&archive, &session, &selector)? } else { Vec::new() };
@@ -90,10 +91,9 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
 }
 
 /// Asks whether all of the session is to go.
-fn is_sure(archive: &Archive, session: &SessionId) -> Result<bool> {
-    let state = archive.wait(archive.store.require(session))?;
-    let gone: u64 = state.forgotten.iter().map(|span| span.end - span.start).sum();
-    let said = counted(state.messages.saturating_sub(gone), "message");
+fn is_sure(held: &StoredSession, session: &SessionId) -> Result<bool> {
+    let gone: u64 = held.forgotten.iter().map(|span| span.end - span.start).sum();
+    let said = counted(held.messages.saturating_sub(gone), "message");
     let question = format!("Destroy {said} of {session} and every summary of them for good?");
     Ok(Console::Plain { unread: None }.consent(&question, None)? == Consent::Yes)
 }

@@ -53,8 +53,8 @@ pub(crate) fn lines_within(
         is_told && allowance.wanted(lines[*at]) <= 0.0
     };
     // Lines with numbers are of a file: each stands where it is.
-    let is_repeated = |at: usize| numbers.is_none() && repeats(lines, at);
-    let candidates: Vec<usize> = (0..pieces.len()).filter(|at| !is_told(at) && !is_repeated(*at)).collect();
+    let is_repeated: Vec<bool> = (0..shown.len()).map(|at| numbers.is_none() && repeats(lines, at)).collect();
+    let candidates: Vec<usize> = (0..pieces.len()).filter(|at| !is_told(at) && !is_repeated[*at]).collect();
     let worth: Vec<Piece> = candidates.iter().map(|&at| pieces[at]).collect();
     fit(&worth, allowance, |kept| {
         let kept: Vec<usize> = kept.iter().map(|&nth| candidates[nth]).collect();
@@ -74,7 +74,7 @@ pub(crate) fn lines_within(
             out.push_str(&shown[at]);
             out.push('\n');
             next = at + 1;
-            let same = (next..shown.len()).take_while(|at| is_repeated(*at)).count();
+            let same = is_repeated[next..].iter().take_while(|is_repeated| **is_repeated).count();
             if same > 0 {
                 out.push_str(&format!("… {same} more lines like this\n"));
                 next += same;

@@ -241,7 +241,7 @@ impl<'a> Fixed<'a> {
             self.few.persons.iter().copied().chain(self.persons_kept()).collect();
         let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
         let again = Again::new(newest_first);
-        let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
+        let mut lines: Vec<Line> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
             // What must never be holds until it is taken back, whatever else is said of it.
             let later = again.after(rule.message, &rule.text).filter(|_| !is_standing_rule(&rule.text));
@@ -251,36 +251,42 @@ impl<'a> Fixed<'a> {
                 (None, None) => String::new(),
             };
             let asks = if asks(&rule.text) && !is_standing_rule(&rule.text) { " (a question)" } else { "" };
-            let by = if self.is_systems(rule.message) { " (the system's instructions)" } else { "" };
-            let line = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
-            let cost = self.cost(&line) + Tokens(1);
-            lines.push((at, line, cost));
+            let is_systems = self.is_systems(rule.message);
+            let by = if is_systems { " (the system's instructions)" } else { "" };
+            let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
+            let cost = self.cost(&text) + Tokens(1);
+            let is_over = rule.superseded_by.is_some();
+            let rank = if is_over { WISH } else { rank(&rule.text) };
+            lines.push(Line { at, text, cost, is_systems, is_over, rank });
         }
-        lines.sort_by_cached_key(|(at, _, cost)| {
-            let Constraint { text, superseded_by, .. } = &rules[*at];
-            let holds = superseded_by.is_none();
-            let is_systems = self.is_systems(rules[*at].message);
-            (
-                is_systems,
-                if holds { rank(text) } else { WISH },
-                !holds,
-                *cost > LONG_RULE,
-                std::cmp::Reverse(*at),
-            )
+        lines.sort_by_key(|line| {
+            let is_long = line.cost > LONG_RULE;
+            (line.is_systems, line.rank, line.is_over, is_long, std::cmp::Reverse(line.at))
         });
         let mut used = Tokens::ZERO;
-        lines.retain(|(at, _, cost)| {
-            let Constraint { text, superseded_by, message } = &rules[*at];
-            let binds = superseded_by.is_none() && rank(text) < WISH && !self.is_systems(*message);
-            let fits = used + *cost <= if binds { room.max(most) } else { room };
+        lines.retain(|line| {
+            let binds = line.rank < WISH && !line.is_systems;
+            let fits = used + line.cost <= if binds { room.max(most) } else { room };
             if fits {
-                used += *cost;
+                used += line.cost;
             }
             fits
         });
-        lines.sort_by_key(|(at, ..)| *at);
-        lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
+        lines.sort_by_key(|line| line.at);
+        lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A constraint as it is told.
+struct Line {
+    /// Its place among the constraints.
+    at: usize,
+    text: String,
+    cost: Tokens,
+    is_systems: bool,
+    /// It was taken back.
+    is_over: bool,
+    rank: u8,
 }
 
 /// Returns how much a constraint binds, the strictest first. Any label marks a line; what is surely a rule goes before what is only

@@ -62,9 +62,9 @@ impl Alike {
     pub(crate) fn is_enough(&self, form: u32, statement: &Statement) -> bool {
         let said_in = || self.said_in.get(&form).map_or(&[][..], Vec::as_slice);
         self.told.get(&form) == Some(&MOST_ALIKE)
-            || only_counts(statement)
-                && said_in().len() >= MOST_SAID_ALIKE
+            || said_in().len() >= MOST_SAID_ALIKE
                 && !said_in().contains(&statement.message)
+                && only_counts(statement)
     }
 
     pub(crate) fn add(&mut self, form: u32, statement: &Statement) {

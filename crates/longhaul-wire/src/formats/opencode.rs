@@ -23,17 +23,14 @@ use crate::{
     whole,
 };
 
-pub(super) const SPEC: Spec = Spec {
-    ..Spec::read_only(
-        "opencode",
-        |head| {
-            let is_one =
-                !head.is_array() && head.has("info.id") && head.has_any(&["messages", "info.projectID"]);
-            is_one.then_some(Claim::Own)
-        },
-        read_file,
-    )
-};
+pub(super) const SPEC: Spec = Spec::read_only(
+    "opencode",
+    |head| {
+        let is_one = !head.is_array() && head.has("info.id") && head.has_any(&["messages", "info.projectID"]);
+        is_one.then_some(Claim::Own)
+    },
+    read_file,
+);
 
 static MESSAGE: Dialect = Dialect { format: Format::Opencode, read, spelling: None, outside: None, ..OPENAI };
 

@@ -139,6 +139,7 @@ impl Session {
     }
 
     pub(super) fn tell_started(&mut self, job: &Job) {
+        // What a job covers is worked out with the caller's steps.
         if self.observers.0.is_empty() {
             return;
         }

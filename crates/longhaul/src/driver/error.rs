@@ -31,7 +31,7 @@ pub enum Error {
         over: Tokens,
         /// What the deepest compaction would leave.
         floor: Tokens,
-        /// What of that the caller keeps in every view: pinned messages and memory blocks.
+        /// What of that stays in every view: pinned messages, a summary of the provider's own, and memory blocks.
         pinned: Tokens,
         /// Why nothing more is done.
         hold: Hold,

@@ -112,7 +112,8 @@ pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens)
     lines[..low].join("\n").trim_end().to_owned()
 }
 
-/// What the user set out for and the rules that a model does not tell of get this share of its room, and what its words leave.
+/// What the user set out for and the rules that a model does not tell of get this share of its room, or what its words leave where that
+/// is more.
 const PERSON_SHARE: f64 = 0.2;
 
 /// Returns a model's words within `limit`, shortened where they must be, and behind them, after `separator`, what the user wants

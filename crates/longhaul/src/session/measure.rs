@@ -158,7 +158,7 @@ impl SessionState {
         self.items.in_span(Span { start: 0, end: self.head }) + self.items.sums().blocks
     }
 
-    /// Returns what the caller keeps in every view: pinned messages and memory blocks.
+    /// Returns what stays in every view: pinned messages, a summary of the provider's own, and memory blocks.
     pub(crate) fn pinned_tokens(&self) -> Tokens {
         let pins = self.pins.iter().filter_map(|ordinal| self.items.get(*ordinal));
         let pinned = pins.fold(self.items.sums().blocks, |sum, placed| sum + placed.counts.total());

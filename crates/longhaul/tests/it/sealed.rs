@@ -160,5 +160,6 @@ async fn what_says_nothing_takes_nobodys_place_and_calls_are_not_held() {
         {"type": "tool_result", "tool_use_id": "c1", "content": "a long line of the file ".repeat(240)}
     ]});
     session.push_json(Anthropic, &result.to_string()).unwrap();
-    after_forty_turns(&mut session, Anthropic).await;
+    let json = after_forty_turns(&mut session, Anthropic).await;
+    assert!(!json.contains("a long line of the file"), "{json}");
 }
