@@ -17,6 +17,16 @@ pub(crate) fn cargo_name() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
 }
 
+/// Builds the layers that read text with optimization: a minute and a half more to build, and a quarter of the time in their tests. For
+/// whoever runs all of them; who changes a layer builds it faster without.
+pub(crate) const OPTIMIZED: &[&str] = &[
+    "--config=profile.dev.package.longhaul-transcript.opt-level=1",
+    "--config=profile.dev.package.longhaul-wire.opt-level=1",
+    "--config=profile.dev.package.longhaul-trim.opt-level=1",
+    "--config=profile.dev.package.longhaul-extract.opt-level=1",
+    "--config=profile.dev.package.longhaul-summarize.opt-level=1",
+];
+
 /// Runs `cargo` with `args` in the workspace's folder, with `envs` set.
 pub(crate) fn cargo(args: &[&str], envs: &[(&str, &str)]) -> Result<()> {
     let cargo = cargo_name();

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::command::{cargo, works};
+use crate::command::{OPTIMIZED, cargo, works};
 
 /// What the default build leaves off and the tests need: every backend of the store with the suite it must pass.
 pub(crate) const FEATURES: &str =
@@ -13,7 +13,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     // What is measured with, and what is tested from Python (`cargo xtask wheel`).
     let apart = ["--exclude", "longhaul-bench", "--exclude", "longhaul-python"];
-    let scope = [&["--workspace"][..], &apart, &["--features", FEATURES]].concat();
+    let is_whole = args.is_empty();
+    let optimized = if is_whole { OPTIMIZED } else { &[] };
+    let scope = [optimized, &["--workspace"][..], &apart, &["--features", FEATURES]].concat();
     #[cfg(unix)]
     let (envs, _servers) = crate::postgres::for_tests();
     #[cfg(not(unix))]
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             )?;
         }
     }
-    if args.is_empty() {
+    if is_whole {
         cargo(&[&["test", "--doc"][..], &scope].concat(), &[])?;
     }
     Ok(())

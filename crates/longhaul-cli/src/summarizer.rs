@@ -118,7 +118,7 @@ pub(crate) fn ladder(
     let mut options = config.llm_options();
     if let Some(timeout) = timeout(args) {
         options.call_timeout = timeout;
-        options.deadline = options.deadline.max(timeout * 2);
+        options.deadline = options.deadline.max(timeout.saturating_mul(2));
     }
     let ladder = Ladder::new(
         models,

@@ -214,7 +214,7 @@ impl Calibration {
         let tokens = newest.tokens.0 as f64;
         // Where the ratios make more of the newest request than it was billed, a line with their slope through its bill makes less of
         // a small request than nothing: that one costs its share of the bill.
-        let share = if before > 0.0 { tokens * billed / before } else { 0.0 };
+        let share = if billed < before && tokens < before { tokens * billed / before } else { 0.0 };
         Some(Tokens((tokens + billed - before).max(share).round() as u64))
     }
 
@@ -363,6 +363,17 @@ mod tests {
         assert!(of(7) >= Tokens(5), "{}", of(7));
         assert_eq!(calibration.by_newest(anchor.unwrap().counted), Some(anchor.unwrap().tokens));
         assert!((1..40).all(|n| of(100 * n) <= of(100 * n + 100)), "more costs no less");
+    }
+
+    #[test]
+    fn what_no_count_sees_is_paid_once_however_much_larger_a_request_is() {
+        let mut calibration = Calibration::new(1.0, Accuracy::Exact);
+        calibration.observe(Reported { counted: counted(1_000, 0), tokens: Tokens(4_000) }, None);
+        let slope = calibration.by_newest(counted(3_000, 0)).unwrap().0 as f64 - 4_000.0;
+        let (more, most) =
+            (calibration.by_newest(counted(2_000, 0)), calibration.by_newest(counted(20_000, 0)));
+        assert_eq!(more, Some(Tokens((4_000.0 + slope / 2.0).round() as u64)));
+        assert_eq!(most, Some(Tokens((4_000.0 + slope * 9.5).round() as u64)));
     }
 
     #[test]

@@ -107,7 +107,8 @@ fn rendered<'a>(
         return Ok((json, losses));
     }
     let mut losses = Losses::default();
-    let repaired = repair_for(writing, &said, false);
+    // What Gemini's API said may lack its ids, also where nothing of how it was spelled is left.
+    let repaired = repair_for(writing, &said, to == Format::Gemini);
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
     let messages = ordered(messages, writing, &mut losses);

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use longhaul_redact::Redactor;
 use longhaul_summarize::{Attempt, SummarizeError, Summarizer};
 use longhaul_tokens::{ContextWindow, TokenCounter};
-use longhaul_transcript::{Covered, Message, Redacted, SessionId, Span, SummaryRecord, Tokens};
+use longhaul_transcript::{Covered, Entry, Message, Redacted, SessionId, Span, SummaryRecord, Tokens};
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
 
 use crate::{
     Breakdown,
-    compact::{CompactError, Cut, KeepReasoning, Outcome},
+    compact::{CompactError, Cut, KeepReasoning, Outcome, standing},
     config::{Chaining, Config, SummaryRole},
     policy::Action,
     session::{Finished, Job, RewriteError, SessionState, Stored, SyncError, Within},
@@ -50,6 +50,9 @@ pub struct CompactedDocument {
     pub messages: usize,
     /// What the written history costs, counted by reading it back.
     pub tokens_after: Tokens,
+    /// What the newest summary that the provider itself wrote costs, where the history does not have it: it took more than a quarter of
+    /// the budget, or stood beside a call. No summary by rule can hold what is sealed, so that whoever reads the result is to be told.
+    pub left_out: Option<Tokens>,
     /// Rules that the history breaks because its source broke them already.
     pub inherited: Vec<Violation>,
 }
@@ -159,10 +162,9 @@ impl<'a> DocumentSession<'a> {
     }
 
     /// Lets go of what the provider itself wrote to go on from (a `compaction` item of the Responses API, say), which stays whole
-    /// otherwise, where it takes more than a quarter of `budget`. Returns what it costs then: no summary by rule can hold what is
-    /// sealed, so that whoever reads the result is to be told.
-    pub fn let_go_of_memory(&mut self, budget: Tokens) -> Option<Tokens> {
-        self.state.let_go_of_memory(budget)
+    /// otherwise, where it takes more than a quarter of `budget`. [`CompactedDocument::left_out`] tells whether it went.
+    pub fn let_go_of_memory(&mut self, budget: Tokens) {
+        self.state.let_go_of_memory(budget);
     }
 
     /// Returns whether what a store has of the conversation was taken up.
@@ -285,6 +287,11 @@ impl<'a> DocumentSession<'a> {
         if let Some(ordinals) = &self.ordinals {
             renumber(&mut record, ordinals);
         }
+        let has_memory = |entry: &Entry| standing::has_memory_of_provider(&entry.message);
+        let left_out = match again.transcript().entries().iter().any(has_memory) {
+            true => None,
+            false => self.state.newest_that(standing::has_memory_of_provider).map(|(_, cost)| cost),
+        };
         Ok(CompactedDocument {
             bytes,
             record,
@@ -292,6 +299,7 @@ impl<'a> DocumentSession<'a> {
             cut: rewrite.cut,
             messages: view.len(),
             tokens_after,
+            left_out,
             inherited: Vec::new(),
         })
     }

@@ -56,8 +56,8 @@ pub(crate) struct ChatArgs {
     /// The most that one call for a summary may take, in seconds [default: that of --timeout, or 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) summarizer_timeout: Option<u64>,
-    /// How many seconds the model may stay silent [default: 600]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// How many seconds the model may stay silent, 86400 at most [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86400))]
     pub(crate) timeout: Option<u64>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,

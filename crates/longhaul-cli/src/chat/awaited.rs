@@ -43,9 +43,13 @@ impl Summarizer for Awaited {
 
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let plan = self.ladder.plan(&request);
-        let first = plan.models.into_iter().find(|model| model.passes > 0 && plan.max_calls > 0);
-        let Some(first) = first else { return self.ladder.summarize(request).await };
-        let asking = asking(&first.model);
+        let asked = plan.models.into_iter().filter(|model| model.passes > 0 && plan.max_calls > 0);
+        // Which of them is at it is known to the ladder alone.
+        let names = asked.map(|model| model.model).collect::<Vec<_>>().join(" or ");
+        if names.is_empty() {
+            return self.ladder.summarize(request).await;
+        }
+        let asking = asking(&names);
         let draft = tokio::select! {
             biased;
             () = self.interrupts.pressed() => None,
@@ -57,7 +61,7 @@ impl Summarizer for Awaited {
             return draft;
         }
         let stopped = Attempt {
-            summarizer: first.model,
+            summarizer: names,
             reason: "stopped by Ctrl-C".to_owned(),
             duration_ms,
             ..Attempt::default()

@@ -33,7 +33,11 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.store)?;
     let session = archive.named(&args.session)?;
     let held = archive.wait(archive.store.require(&session))?;
-    if args.what.all && !args.yes && io::stdin().is_terminal() && !is_sure(&held, &session)? {
+    if args.what.all
+        && !args.yes
+        && io::stdin().is_terminal()
+        && !is_sure(&archive, &held, &session, args.branches)?
+    {
         say!("nothing of {session} is forgotten");
         return Ok(ExitCode::from(FAILURE));
     }
@@ -90,11 +94,14 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks whether all of the session is to go.
-fn is_sure(held: &StoredSession, session: &SessionId) -> Result<bool> {
+/// Asks whether all of the session is to go, and all of its branches where that was said.
+fn is_sure(archive: &Archive, held: &StoredSession, session: &SessionId, branches: bool) -> Result<bool> {
     let gone: u64 = held.forgotten.iter().map(|span| span.end - span.start).sum();
     let said = counted(held.messages.saturating_sub(gone), "message");
-    let question = format!("Destroy {said} of {session} and every summary of them for good?");
+    let others = if branches { relatives(archive, session)? } else { Vec::new() };
+    let others: Vec<String> = others.iter().map(|other| format!(", all of {other}")).collect();
+    let question =
+        format!("Destroy {said} of {session}{} and every summary of them for good?", others.concat());
     Ok(Console::Plain { unread: None }.consent(&question, None)? == Consent::Yes)
 }
 

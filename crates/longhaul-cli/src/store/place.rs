@@ -20,6 +20,10 @@ pub(crate) const KEY: &str = "LONGHAUL_STORE_KEY";
 /// Also where it is to be kept under a key that this build has no use for: what is written there would be readable.
 pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
     must_take_key(args)?;
+    place_of(args)
+}
+
+fn place_of(args: &StoreArgs) -> Result<Location> {
     let Some(path) = &args.store else { return Ok(Location::File(data_folder()?.join("store.db"))) };
     let place = path.to_str().map_or_else(|| Location::File(path.clone()), Location::of);
     if place == Location::Memory {
@@ -57,7 +61,7 @@ pub(crate) fn data_folder() -> Result<PathBuf> {
 
 /// Fails where the file that `flag` names would be put in the place of the store, or of what belongs to it.
 pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result<()> {
-    let (Some(path), Ok(Location::File(store))) = (path, place(args)) else { return Ok(()) };
+    let (Some(path), Ok(Location::File(store))) = (path, place_of(args)) else { return Ok(()) };
     let beside = |ending: &str| {
         let mut name = store.file_name().unwrap_or_default().to_owned();
         name.push(ending);

@@ -35,12 +35,19 @@ pub(crate) fn begins_with_summary(message: &Message) -> bool {
     message.origin == Origin::Longhaul || message.texts().any(is_one)
 }
 
-/// Returns whether this is a provider's own summary and nothing else, sealed or not: for what it stands for there may be nothing else. A
-/// `compaction` without content is none.
+/// Returns whether a provider's own summary stands here and may be held: for what it stands for there may be nothing else. Beside a call
+/// its whole exchange would be held with it, however long the results are.
 pub(crate) fn is_memory_of_provider(message: &Message) -> bool {
-    let [Part::Opaque(opaque)] = &message.parts[..] else { return false };
-    opaque.kind == "compaction"
-        && serde_json::from_str(&opaque.raw.0).is_ok_and(|memory: Memory| memory.says_something())
+    has_memory_of_provider(message)
+        && !message.parts.iter().any(|part| matches!(part, Part::ToolCall(_) | Part::ToolResult(_)))
+}
+
+/// Returns whether a provider's own summary stands here, sealed or not. One without content is none.
+pub(crate) fn has_memory_of_provider(message: &Message) -> bool {
+    message.parts.iter().any(|part| {
+        matches!(part, Part::Opaque(opaque) if matches!(&*opaque.kind, "compaction" | "compaction_summary")
+            && serde_json::from_str(&opaque.raw.0).is_ok_and(|memory: Memory| memory.says_something()))
+    })
 }
 
 /// What a provider's summary has its words in.

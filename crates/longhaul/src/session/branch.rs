@@ -131,7 +131,10 @@ impl SessionState {
                 shown
             }
         };
-        branch.pin_newest_memory();
+        if self.holds_memory_from(len) {
+            // What it took the place of is the newest again. What somebody let go of stays so.
+            branch.pin_newest_memory();
+        }
         let shown = branch.with_pins(shown);
         branch.set_items(shown);
         branch.rewrites += 1;

@@ -84,7 +84,7 @@ impl SessionState {
         });
     }
 
-    /// Pins the newest that a provider wrote to go on from, of what is at hand, where it may be: in a branch it may be an earlier one.
+    /// Pins the newest that a provider wrote to go on from, of what is at hand, where it may be.
     pub(super) fn pin_newest_memory(&mut self) {
         if let Some((id, cost)) = self.newest_memory()
             && cost <= self.budget().scaled(MOST_OF_MEMORY)
@@ -94,24 +94,33 @@ impl SessionState {
         }
     }
 
+    /// Returns the newest of those that may be held and were not dropped by the front end.
     fn newest_memory(&self) -> Option<(u64, Tokens)> {
-        let all = Span { start: 0, end: self.n_total() };
-        let mut originals = self.originals.originals(all);
-        let newest = originals.rfind(|original| standing::is_memory_of_provider(&original.entry.message))?;
+        self.newest_that(standing::is_memory_of_provider)
+    }
+
+    /// Returns the newest message at hand that is of this kind, and what it costs.
+    pub(crate) fn newest_that(&self, is_it: impl Fn(&Message) -> bool) -> Option<(u64, Tokens)> {
+        let all = Span { start: self.client_from, end: self.n_total() };
+        let newest = self.originals.originals(all).rfind(|original| is_it(&original.entry.message))?;
         let ordinal = newest.entry.id.ordinal;
         Some((ordinal, self.costs.get(ordinal)?))
     }
 
-    /// Lets compactions have what a provider wrote to go on from where it takes too much of `budget`, and returns what it costs.
+    /// Returns whether what a provider wrote to go on from is held at `from` or behind it.
+    pub(super) fn holds_memory_from(&self, from: u64) -> bool {
+        self.pins.range(from..).any(|pin| {
+            self.originals.get(*pin).is_some_and(|entry| standing::is_memory_of_provider(&entry.message))
+        })
+    }
+
+    /// Lets compactions have what a provider wrote to go on from where it takes too much of `budget`.
     #[cfg(feature = "wire")]
-    pub(crate) fn let_go_of_memory(&mut self, budget: Tokens) -> Option<Tokens> {
-        let (ordinal, cost) = self.newest_memory()?;
-        if cost <= budget.scaled(MOST_OF_MEMORY) && self.pins.contains(&ordinal) {
-            return None;
+    pub(crate) fn let_go_of_memory(&mut self, budget: Tokens) {
+        if self.newest_memory().is_some_and(|(_, cost)| cost > budget.scaled(MOST_OF_MEMORY)) {
+            self.unpin_memory();
+            self.renew(false);
         }
-        self.unpin_memory();
-        self.renew(false);
-        Some(cost)
     }
 
     /// Returns the ordinals of the messages that are pinned: by the caller, and what a provider wrote to go on from.

@@ -142,6 +142,36 @@ async fn a_branch_from_before_the_newest_goes_on_from_the_one_before() {
 }
 
 #[tokio::test]
+async fn what_stands_beside_words_is_held_with_them() {
+    let mut session = open(&Arc::new(MemoryStore::new())).await;
+    let mut answer = memory(Anthropic, 1);
+    answer["content"].as_array_mut().unwrap().push(json!({"type": "text", "text": "Going on."}));
+    session.push_json(Anthropic, &answer.to_string()).unwrap();
+    let json = after_forty_turns(&mut session, Anthropic).await;
+    assert!(json.contains("The port is 7781."), "{json}");
+    // The other name that Codex reads.
+    let mut session = open(&Arc::new(MemoryStore::new())).await;
+    let other = memory(Responses, 1).to_string().replace(r#""compaction""#, r#""compaction_summary""#);
+    session.push_json(Responses, &other).unwrap();
+    let json = after_forty_turns(&mut session, Responses).await;
+    assert!(json.contains(&other), "{json}");
+}
+
+#[tokio::test]
+async fn what_was_let_go_of_stays_so_in_a_branch() {
+    let mut session = open(&Arc::new(MemoryStore::new())).await;
+    let held = session.push_json(Responses, &memory(Responses, 1).to_string()).unwrap();
+    let mut from = Vec::new();
+    for message in (0..4).flat_map(|nth| turn(Responses, nth)) {
+        from = session.push_json(Responses, &message.to_string()).unwrap();
+    }
+    session.prepare().await.unwrap();
+    assert!(session.unpin(held[0]));
+    let branch = session.branch(*from.last().unwrap()).await.unwrap();
+    assert_eq!(branch.state().pins().count(), 0);
+}
+
+#[tokio::test]
 async fn what_says_nothing_takes_nobodys_place_and_calls_are_not_held() {
     let mut session = open(&Arc::new(MemoryStore::new())).await;
     let first = memory(Responses, 1).to_string();

@@ -68,18 +68,19 @@ impl<'a> Made<'a> {
             Some(stored) => session.with_stored(stored),
             None => session,
         };
-        if let Some(tokens) = session.let_go_of_memory(plan.budget) {
-            say!(
-                "left out: the provider's own summary of what came before takes {tokens:#} tokens, more than a quarter of the \
-                 budget or the window, and ours does not tell what it says"
-            );
-        }
+        session.let_go_of_memory(plan.budget);
         let is_unfit = !is_elsewhere && !session.has_originals();
         if let Some(depth) = depth_of_summary(&said) {
             tell_of_summary(depth, if is_unfit { UNFIT } else { &words });
         }
         let done = compacted(plan, &session, &within)?;
         warn_of_bound_thinking(document.format(), &done);
+        if let Some(tokens) = done.left_out {
+            say!(
+                "left out: the provider's own summary of what came before ({tokens:#} tokens; it takes more than a quarter of the \
+                 budget, or stands beside a call), and ours does not tell what it says"
+            );
+        }
         Ok(Made { said, done, is_elsewhere })
     }
 }

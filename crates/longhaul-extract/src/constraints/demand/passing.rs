@@ -40,8 +40,13 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
 
 /// Whether nothing but an answer is wanted, which is over once it is given: "explain why …", "tell me which …".
 fn asks_to_be_told(body: &str) -> bool {
-    let rest = TELLING.iter().find_map(|verb| body.strip_prefix(*verb)?.strip_prefix(' '));
-    rest.is_some_and(|rest| begins(rest, WHAT)) && !BINDING.iter().any(|word| body.contains(word))
+    let Some(rest) = TELLING.iter().find_map(|verb| body.strip_prefix(*verb)?.strip_prefix(' ')) else {
+        return false;
+    };
+    // What stands in the question is asked about; what stands behind it is demanded.
+    let (_, behind) = rest.split_once('|').unwrap_or((rest, ""));
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    begins(rest, WHAT) && !has(body, BINDING_ANYWHERE) && !has(behind, BINDING_BEHIND)
 }
 
 /// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it.
@@ -98,17 +103,11 @@ const TELLING: &[&str] =
     &["explain", "describe", "tell me", "tell us", "show me", "show us", "find out", "clarify", "remind me"];
 
 /// What it wants to be told.
-const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "where", "who"];
+const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "if", "where", "who"];
 
 /// What such a sentence has in it where it demands something beside the answer, or for every answer.
-const BINDING: &[&str] = &[
-    " not ",
-    "n't ",
-    " no ",
-    " only ",
+const BINDING_ANYWHERE: &[&str] = &[
     " without ",
-    " keep ",
-    " use ",
     " from now on ",
     " each ",
     " every ",
@@ -120,13 +119,38 @@ const BINDING: &[&str] = &[
     " you will ",
     " until ",
     " unless ",
+    " but not ",
+    " and not ",
+    " but do not ",
+    " and do not ",
+    " but don't ",
+    " and don't ",
+    " but never ",
+    " but only ",
+    " but use ",
+    " and use ",
+    " but keep ",
+    " and keep ",
+    " make sure ",
+];
+
+/// What the words behind its question have where they demand something.
+const BINDING_BEHIND: &[&str] = &[
+    " not ",
+    "n't ",
+    " no ",
+    " only ",
+    " keep ",
+    " use ",
     " first ",
     " at most ",
     " at least ",
     " stay ",
     " leave ",
     " avoid ",
-    " make sure ",
+    " ask ",
+    " wait ",
+    " before ",
 ];
 
 /// Verbs that open an order that lasts, even where it answers what was just said.
@@ -222,6 +246,12 @@ mod tests {
             "alright, we need a section on relays",
             "Please explain why the cache is read before the index is written, and what the log shows then.",
             "tell me which tests run where the flag is set",
+            "Explain how you should use the new API.",
+            "Please describe what the service should do if there is no network.",
+            "Tell me which of the tests should run first.",
+            "Show me how we should handle no results.",
+            "Explain why the build is not green.",
+            "Tell me if I should use the cache.",
         ] {
             assert!(is_passing(sentence), "{sentence}");
         }
@@ -245,6 +275,9 @@ mod tests {
             "Show me what you will run before you run it.",
             "Please tell me when you use more than 5 tool calls.",
             "Explain what you changed at the end of each answer.",
+            "Tell me which files you need, but ask before deleting them.",
+            "Explain how it works but do not change anything.",
+            "Tell me if you need to touch another crate.",
         ] {
             assert!(!is_passing(sentence), "{sentence}");
         }
