@@ -279,4 +279,4 @@ const MOST_FIRST: (usize, usize) = (14, 2);
 const MOST_SECOND: (usize, usize) = (15, 0);
 const MOST_UNREAD: (usize, usize) = (21, 0);
 const MOST_THIRD: (usize, usize) = (22, 2);
-const MOST_UNREAD_THIRD: (usize, usize) = (35, 9);
+const MOST_UNREAD_THIRD: (usize, usize) = (35, 10);

@@ -2,7 +2,9 @@
 
 use super::{
     evidence::Evidence,
-    names::{is_choice, is_name, is_placeholder, knows_code, knows_name, trimmed, unknown_person},
+    names::{
+        is_choice, is_name, is_placeholder, knows_code, knows_name, trimmed, unknown_person, unknown_term,
+    },
     numbers::{is_other_number, unknown_day, unknown_number},
     words::words,
 };
@@ -55,8 +57,8 @@ pub(super) fn missing(claim: &str, cited: &[u64], evidence: &Evidence) -> Option
         }
         before = token;
     }
-    if let Some(person) = unknown_person(&prose, evidence) {
-        return Some((Unknown::Name, person.to_owned()));
+    if let Some(name) = unknown_person(&prose, evidence).or_else(|| unknown_term(&prose, evidence)) {
+        return Some((Unknown::Name, name.to_owned()));
     }
     let number = unknown_number(&prose, claim, cited, evidence)
         .or_else(|| unknown_day(&prose, evidence))

@@ -218,13 +218,16 @@ pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
         let verbs: Vec<u64> = told.iter().chain(*shown).map(|word| hash(root(word))).collect();
         let object: Vec<u64> = object.iter().copied().filter(|stem| !verbs.contains(stem)).collect();
         let is_sending = told.contains(&"sent");
+        // Of what was done much is told; that it was taken back is told by a word for it.
+        let is_reversal = told.contains(&"reverted");
         let is_shown = |clause: &Clause| match clause.speaker {
             Speaker::User => !is_negated(evidence.text_of(clause)),
             // An address that was looked up shows no mail.
             Speaker::Tool => !is_sending,
             _ => true,
         };
-        evidence.told_with(&verbs, &object, is_shown) < DONE_TO && evidence.told_at_once(&object) < ALL_TOLD
+        evidence.told_with(&verbs, &object, is_shown) < DONE_TO
+            && (is_reversal || evidence.told_at_once(&object) < ALL_TOLD)
     })
 }
 
@@ -248,13 +251,17 @@ fn is_attribute(sentence: &str, told: &[(usize, &str)], nth: usize) -> bool {
 /// A deed as a claim tells of it, and other words by which a conversation shows it.
 type Deed = (&'static [&'static str], &'static [&'static str]);
 
-const DEEDS: [Deed; 8] = [
+const DEEDS: [Deed; 9] = [
     (
         &["deleted", "dropped", "wiped", "purged", "erased", "destroyed", "truncated"],
         &[
             "delete", "remove", "removed", "rm", "drop", "unlink", "clear", "truncate", "wipe", "purge",
             "erase", "destroy", "gone", "rmdir", "clean", "reset",
         ],
+    ),
+    (
+        &["reverted"],
+        &["revert", "reset", "restore", "restored", "checkout", "undo", "undone", "roll", "rolled", "stash"],
     ),
     (
         &["deployed", "released", "published", "shipped"],

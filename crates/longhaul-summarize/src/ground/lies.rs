@@ -5,7 +5,7 @@ use longhaul_tokens::BytesPer4;
 use longhaul_transcript::{SessionId, Tokens};
 
 use super::{Evidence, Ledger, ground, ground_notes};
-use crate::{Answer, SummaryRequest, notes::Notes};
+use crate::{Answer, AnswerAction, AnswerError, SummaryRequest, notes::Notes};
 
 const CONVERSATION: &str = r#"user: Add sorting to the product list in src/shop/list.ts. Sort by price, not by name. Never touch the database schema.
 assistant: I read the list first. !read_file#c1 {"path":"src/shop/list.ts"}
@@ -100,6 +100,39 @@ fn true_statements_stay_as_they_are() {
         .filter(|(_, said)| *said != (true, true))
         .collect();
     assert!(harmed.is_empty(), "{harmed:#?}");
+}
+
+/// What stands nowhere is told in no field of a record, and what does stays.
+#[test]
+fn fields_of_a_record_hold_what_was_said() {
+    let transcript = longhaul_testkit::transcript(CONVERSATION);
+    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+    let entries = transcript.entries();
+    let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
+    let error = |error: &str| AnswerError { error: error.to_owned(), ..AnswerError::default() };
+    let task = |task: &str| AnswerAction { task: task.to_owned(), ..AnswerAction::default() };
+    let answer = Answer {
+        narrative: "The edit of src/shop/list.ts was reverted. The list is sorted in the client.".to_owned(),
+        current_focus: "Rewriting in Haskell".to_owned(),
+        decisions: vec!["Use Haskell instead of TypeScript".to_owned(), "Sort in the client".to_owned()],
+        action_items: vec![task("rotate key sk-live-9"), task("fix the rounding of the cart total")],
+        errors: vec![
+            error("Segmentation fault (core dumped)"),
+            error("cart total rounds half cents down"),
+            error("The cart total rounds half cents"),
+        ],
+        ..Answer::default()
+    };
+    let (summary, _, _) = ground(answer, &evidence, &Ledger::default());
+    assert_eq!(summary.narrative, "The list is sorted in the client.");
+    assert_eq!(summary.current_focus, "");
+    assert_eq!(summary.decisions, ["Sort in the client"]);
+    assert_eq!(
+        summary.action_items.iter().map(|item| &*item.task).collect::<Vec<_>>(),
+        ["fix the rounding of the cart total"]
+    );
+    let errors: Vec<&str> = summary.errors.iter().map(|error| &*error.error).collect();
+    assert_eq!(errors, ["cart total rounds half cents down", "The cart total rounds half cents"]);
 }
 
 #[test]

@@ -246,6 +246,10 @@ pub(crate) fn doubts(line: &str, evidence: &Evidence, rules: &[Constraint]) -> O
     }
 }
 
+/// Of fewer words of its own an error says too little to be looked for.
+const LEAST_OF_ERROR: usize = 3;
+const HALF: f64 = 0.5;
+
 /// Shorter statements may well be said twice.
 const LEAST_REPEATED: usize = 24;
 
@@ -301,7 +305,7 @@ pub(crate) fn ground(
         },
         errors: {
             let errors = answer.errors.into_iter().filter_map(|mut error| {
-                error.error = check.sentence("errors", &error.error)?;
+                error.error = check.error("errors", &error.error)?;
                 error.resolution = check.sentence("errors", &error.resolution).unwrap_or_default();
                 Some(error.into())
             });
@@ -429,6 +433,20 @@ impl<'a> Check<'a> {
             return self.strike(RepairKind::Planted, field);
         }
         self.sentence(field, decision)
+    }
+
+    /// Returns an error, which is told in its own words: where one stands nowhere, and not even half of them together, nobody met it.
+    fn error(&mut self, field: &'static str, error: &str) -> Option<String> {
+        let stems = stems(error);
+        let is_unknown = |stem: &u64| self.evidence.voices(*stem).next().is_none();
+        if stems.len() >= LEAST_OF_ERROR
+            && stems.iter().any(is_unknown)
+            && self.evidence.sentence_matches(&stems, HALF).is_empty()
+        {
+            self.tally.statements += 1;
+            return self.strike(RepairKind::UnknownQuote, field);
+        }
+        self.sentence(field, error)
     }
 
     fn task(&mut self, field: &'static str, task: &str) -> Option<String> {

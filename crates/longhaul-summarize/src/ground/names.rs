@@ -8,7 +8,7 @@ use super::{
     evidence::Evidence,
     handles::{cited, without_handles},
     numbers::numbered,
-    words::{is_word_char, stems, words},
+    words::{is_word_char, stem, stems, words},
 };
 
 /// Returns whether a piece of code stands in the source: as it is, or name for name with other blanks and brackets
@@ -291,6 +291,56 @@ pub(super) fn unknown_person<'p>(prose: &'p str, evidence: &Evidence) -> Option<
     })
 }
 
+/// Returns a name of one word with a capital behind a word that a name follows, where the source has no such word: `in Haskell`.
+pub(super) fn unknown_term<'p>(prose: &'p str, evidence: &Evidence) -> Option<&'p str> {
+    const LEADS: [&str; 10] = ["in", "to", "by", "with", "from", "use", "using", "via", "of", "for"];
+    let told: Vec<(usize, &str)> = words(prose).collect();
+    told.windows(2).find_map(|pair| {
+        let ((lead_at, lead), (at, word)) = (pair[0], pair[1]);
+        let mut chars = word.chars();
+        let is_term = chars.next().is_some_and(char::is_uppercase)
+            && chars.clone().count() >= 4
+            && chars.all(char::is_lowercase);
+        let is_led =
+            LEADS.contains(&lead.to_lowercase().as_str()) && prose.get(lead_at + lead.len()..at) == Some(" ");
+        let is_known = || {
+            evidence.quotes(word)
+                || is_implied(word, evidence)
+                || EVERYBODYS.contains(&word)
+                || stem(word).is_some_and(|stem| evidence.voices(stem).next().is_some())
+        };
+        (is_term && is_led && !is_known()).then_some(word)
+    })
+}
+
+/// Names that need no source.
+const EVERYBODYS: [&str; 24] = [
+    "English",
+    "German",
+    "French",
+    "Spanish",
+    "Unicode",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+    "January",
+    "February",
+    "March",
+    "April",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+    "Internet",
+];
+
 /// `docs/evals/one.yaml`, where `docs/evals` and `one.yaml` are spoken of together and no other folder stands before it.
 fn is_beside_its_folder(token: &str, evidence: &Evidence) -> bool {
     token.match_indices('/').any(|(slash, _)| {
@@ -301,11 +351,18 @@ fn is_beside_its_folder(token: &str, evidence: &Evidence) -> bool {
 
 /// What endings and places of files say without the word.
 fn is_implied(token: &str, evidence: &Evidence) -> bool {
-    const SIGNS: [(&str, &[&str]); 4] = [
+    const SIGNS: [(&str, &[&str]); 11] = [
         ("TypeScript", &[".ts", "tsc"]),
         ("JavaScript", &[".js", ".mjs"]),
         ("macOS", &["/Users/", "Darwin"]),
         ("GitHub", &["github.com"]),
+        ("Python", &[".py", "pip "]),
+        ("Postgres", &["postgres", "psql"]),
+        ("Markdown", &[".md"]),
+        ("Docker", &["docker"]),
+        ("Linux", &["/home/", "linux"]),
+        ("Rust", &["cargo", ".rs"]),
+        ("Windows", &["win32", "C:\\"]),
     ];
     let signs = SIGNS.iter().find(|(name, _)| *name == token);
     signs.is_some_and(|(_, signs)| signs.iter().any(|sign| evidence.has_piece(sign)))
