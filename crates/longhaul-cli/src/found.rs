@@ -244,7 +244,11 @@ pub(crate) fn may_name(words: &str) -> bool {
 /// begin alike.
 pub(crate) fn is_part(words: &str, id: &str) -> bool {
     let (words, id) = (words.to_lowercase(), id.to_lowercase());
-    may_name(&words) && (id.starts_with(&words) || id.ends_with(&words))
+    // What lists show of it may be shortened in turn.
+    let is_in_end = || {
+        id.len().checked_sub(SHORT_ID).and_then(|at| id.get(at..)).is_some_and(|end| end.starts_with(&words))
+    };
+    may_name(&words) && (id.starts_with(&words) || id.ends_with(&words) || is_in_end())
 }
 
 /// Returns whether a session on this machine has an id that `words` are a part of.

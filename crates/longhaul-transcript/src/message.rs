@@ -295,6 +295,14 @@ impl Message {
         matches!(self.role, Role::System | Role::Developer)
     }
 
+    /// Returns who speaks, in a word for whoever reads it: `result` where calls are answered, in whatever role a provider wants that.
+    pub fn who(&self) -> &'static str {
+        match self.results().next() {
+            Some(_) => "result",
+            None => self.role.as_str(),
+        }
+    }
+
     /// Returns whether a person (or the harness in a person's place) says something here, results of tools apart.
     pub fn is_user_text(&self) -> bool {
         self.role == Role::User && self.parts.iter().any(|part| !matches!(part, Part::ToolResult(_)))

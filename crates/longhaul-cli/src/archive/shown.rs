@@ -24,8 +24,7 @@ fn line_cut(original: &Original, cut: impl Fn(&str, usize) -> String) -> String 
     let Some(message) = &original.message else {
         return format!("m{:<5} {:9} ({})", original.ordinal, "", why_gone(original));
     };
-    let who = if message.results().next().is_some() { "result" } else { message.role.as_str() };
-    let columns = format!("m{:<5} {who:9} ", original.ordinal);
+    let columns = format!("m{:<5} {:9} ", original.ordinal, message.who());
     let begins = cut(&plain(&preview(message)), columns.len());
     format!("{columns}{begins}")
 }
@@ -35,12 +34,7 @@ pub(crate) fn full(original: &Original) -> String {
     let Some(message) = &original.message else {
         return format!("── m{} ({})\n", original.ordinal, why_gone(original));
     };
-    format!(
-        "── m{} {}\n{}\n",
-        original.ordinal,
-        message.role.as_str(),
-        plain(readable_text(message).trim_end())
-    )
+    format!("── m{} {}\n{}\n", original.ordinal, message.who(), plain(readable_text(message).trim_end()))
 }
 
 /// Returns an original as a JSON object on a line of its own.

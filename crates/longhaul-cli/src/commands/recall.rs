@@ -73,7 +73,7 @@ fn places(original: &Original, query: &str, painter: Painter) -> String {
     let Some(message) = &original.message else { return full(original) };
     let text = readable_text(message);
     let (start, end) = painter.marks();
-    let mut out = painter.bold(&format!("m{} {}", original.ordinal, message.role.as_str()));
+    let mut out = painter.bold(&format!("m{} {}", original.ordinal, message.who()));
     out.push('\n');
     // Two lines of each.
     for place in

@@ -144,7 +144,7 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
             continue;
         };
         let text = readable_text(message);
-        out.push_str(&format!("m{} {} of session {session}", original.ordinal, message.role.as_str()));
+        out.push_str(&format!("m{} {} of session {session}", original.ordinal, message.who()));
         match looked_up.by {
             By::Id => out.push_str(&format!("\n{}\n\n", text.trim_end())),
             _ => {

@@ -540,12 +540,17 @@ fn a_budget_below_the_floor_is_told_with_what_would_work() {
         assert_eq!(ran.code, 4, "{}", ran.stderr);
         ran.said()
     };
+    let floor = |said: &str| -> u64 {
+        said.split_once("floor of ").unwrap().1.split(',').next().unwrap().replace(' ', "").parse().unwrap()
+    };
     let said = refused("900", &[]);
     assert!(said.contains("the least that works") && said.contains("--set preserve_system=false"), "{said}");
+    let least = floor(&said).to_string();
+    let ran = folder.run(&["compact", "s.jsonl", "--no-store", "-o", "out.jsonl", "--budget", &least], b"");
+    assert!(ran.code == 0 && ran.said().contains("messages has only"), "{}", ran.stderr);
     for budget in ["150", "100"] {
         let said = refused(budget, &["--set", "preserve_system=false"]);
-        let least: u64 = said.split_once("floor of ").unwrap().1.split(',').next().unwrap().parse().unwrap();
-        let least = least.to_string();
+        let least = floor(&said).to_string();
         let args = ["compact", "s.jsonl", "--no-store", "-o", "out.jsonl", "--set", "preserve_system=false"];
         let ran = folder.run(&[&args[..], &["--budget", &least, "--force"]].concat(), b"");
         assert_eq!(ran.code, 0, "{said}: {}", ran.stderr);

@@ -190,7 +190,7 @@ fn any_part_of_an_id_names_a_session_everywhere() {
     assert!(unrecorded.code != 0 && unrecorded.said().contains("nothing"), "{}", unrecorded.stderr);
     let ran = folder.run(&["compact", typed, "--budget", "1500", "-o", "out"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for part in [typed, "019eef3d", "019e", "27c5", "dcdb259027c5", "DCDB259027C5", id] {
+    for part in [typed, "2590", "019eef3d", "019e", "27c5", "dcdb259027c5", "DCDB259027C5", id] {
         for args in [
             &["context", part][..],
             &["compact", part, "--budget", "1500", "--dry-run"],

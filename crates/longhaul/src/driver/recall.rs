@@ -147,7 +147,7 @@ impl Session {
                 let said = words(message);
                 let place = query.as_ref().filter(|_| nth >= n_named).and_then(|query| query.place_in(&said));
                 let shown = clipped_around(&said, place, each, self.state.counter());
-                format!("m{ordinal} {}: {shown}", message.role.as_str())
+                format!("m{ordinal} {}: {shown}", message.who())
             }
         };
         let of_summary = summary.map(|record| {

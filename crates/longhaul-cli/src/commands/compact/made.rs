@@ -17,7 +17,7 @@ use super::{Plan, plan::Recent};
 use crate::{
     clock,
     exit::{self, Impossible},
-    paint,
+    paint::{self, counted},
     review::AtTerminal,
     store::{self, Said},
     summarizer,
@@ -81,6 +81,7 @@ impl<'a> Made<'a> {
                  budget, or stands beside a call), and ours does not tell what it says"
             );
         }
+        tell_of_little(&done, plan.budget);
         Ok(Made { said, done, is_elsewhere })
     }
 }
@@ -120,6 +121,24 @@ fn compacted(plan: &Plan<'_>, session: &DocumentSession<'_>, within: &Within) ->
     }
     Ok(done)
 }
+
+/// Says where what must stay leaves next to nothing for the summary.
+fn tell_of_little(done: &CompactedDocument, budget: Tokens) {
+    /// A summary of fewer tokens for each message says nothing of most.
+    const FEW: u64 = 8;
+    let (n, tokens) = (done.outcome.summarized as u64, done.record.tokens);
+    if tokens.0 < n * FEW && tokens < THIN {
+        let rest = done.tokens_after - tokens;
+        say!(
+            "the summary of {} has only {tokens:#} of {budget:#} tokens, for what must stay takes {rest:#}: a larger budget leaves more, \
+             and so does --set preserve_system=false where it is instructions",
+            counted(n, "message")
+        );
+    }
+}
+
+/// A summary of more says something of any conversation.
+const THIN: Tokens = Tokens(150);
 
 fn told_apart(error: DocumentError) -> anyhow::Error {
     match error {
