@@ -1,8 +1,9 @@
 //! How commands went: passed, failed, or unknown where the source does not settle it.
 //!
-//! Three sources count, in this order. What the harness states (an exit code, an error flag), as far as the command line
+//! Three sources count, mostly in this order. What the harness states (an exit code, an error flag), as far as the command line
 //! lets it speak for the check: through a pipe, before a `;` or after `||` it does not. What the runner says in its last
-//! words. Nothing else: an output that tells of errors may be that of a test which passes.
+//! words. The verdict that a command without a known runner states (`RESULT: FAIL`), also where it ends well. Nothing else: an
+//! output that tells of errors may be that of a test which passes.
 
 use std::borrow::Cow;
 
@@ -21,12 +22,15 @@ use crate::{
 mod checks;
 mod kind;
 mod landings;
+mod objects;
 mod runner;
+mod verdict_line;
 
 pub use checks::{Check, Cure, checks};
 pub use kind::Purpose;
 pub use landings::{Landing, Landings, may_rework};
 pub(crate) use runner::told;
+use verdict_line::verdict_line;
 
 /// How something went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,12 +89,10 @@ impl Run {
     /// before it that it ran only after.
     pub fn spoken_for(&self) -> String {
         let script = simples(&self.command);
-        let before = script.iter().rev().skip(1).take_while(|simple| simple.link == Link::And).count();
-        let spoken = &script[script.len().saturating_sub(before + 1)..];
         let words =
             |simple: &Simple<'_>| simple.words.iter().map(|word| word.text.to_string()).collect::<Vec<_>>();
         let lines: Vec<String> =
-            spoken.iter().map(|simple| one_line(&words(simple).join(" ")).into_owned()).collect();
+            spoken(&script).iter().map(|simple| one_line(&words(simple).join(" ")).into_owned()).collect();
         lines.join(" && ")
     }
 
@@ -161,6 +163,12 @@ impl Runs {
         let session = KEYS.iter().find_map(|key| call.key_text(key))?;
         self.sessions.get(session).copied()
     }
+}
+
+/// Returns the simple commands that the exit code of a script speaks for.
+fn spoken<'a, 's>(script: &'a [Simple<'s>]) -> &'a [Simple<'s>] {
+    let before = script.iter().rev().skip(1).take_while(|simple| simple.link == Link::And).count();
+    &script[script.len().saturating_sub(before + 1)..]
 }
 
 /// Returns how `call` went by its result, for a call that runs a command.
@@ -266,11 +274,29 @@ fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
     if run.verdict == Verdict::Unknown && outcome == Outcome::Failed && stated.is_none() {
         run.verdict = Verdict::Failed;
     }
-    if run.verdict == Verdict::Failed {
+    let stated = verdict_line(&output, &script).filter(|_| !told.passes && !told.fails);
+    if let Some((verdict, line)) = stated.filter(|(verdict, _)| may_state(*verdict, run, by_code)) {
+        if !is_check {
+            run.purpose = Purpose::Evaluate;
+            run.checks.push(Purpose::Evaluate);
+        }
+        run.verdict = verdict;
+        run.error = (verdict == Verdict::Failed).then(|| line.to_owned());
+    }
+    if run.verdict == Verdict::Failed && run.error.is_none() {
         let read = digest::read_lines(&lines);
         let tests = run.checks.contains(&Purpose::Test);
         run.failed_tests = if tests { read.failed_tests } else { Vec::new() };
         run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
+    }
+}
+
+/// Whether a verdict that the output states may stand: who ends badly has not passed, and a check that says so by its code alone is
+/// believed unless it says otherwise itself.
+fn may_state(verdict: Verdict, run: &Run, by_code: Option<Verdict>) -> bool {
+    match verdict {
+        Verdict::Passed => by_code != Some(Verdict::Failed) && run.verdict != Verdict::Failed,
+        _ => true,
     }
 }
 

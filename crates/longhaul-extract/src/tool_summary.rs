@@ -12,7 +12,7 @@ use crate::{
     files::{FileEdit, edits_of},
     json::Json,
     outline::outline,
-    runs::{Verdict, run_of_view},
+    runs::{Purpose, Verdict, run_of_view},
     tool::ToolFamily,
     tool_view::CallView,
 };
@@ -245,7 +245,9 @@ fn shell(source: Source<'_>, facts: &mut ToolSummary) {
     if facts.status == ToolStatus::Error {
         let first = lines.iter().find(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned());
         let fallback = outcome.exit_code.is_none().then_some(first).flatten();
-        if let Some(error) = outcome.decisive_error.or(outcome.first_error).or(fallback) {
+        let states =
+            run.as_ref().filter(|run| run.purpose == Purpose::Evaluate).and_then(|run| run.error.clone());
+        if let Some(error) = states.or(outcome.decisive_error).or(outcome.first_error).or(fallback) {
             facts.fact("Error", short(&error, ERROR_CHARS));
         }
     }

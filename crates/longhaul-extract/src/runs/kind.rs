@@ -19,6 +19,8 @@ pub enum Purpose {
     Format,
     /// It builds.
     Build,
+    /// It runs something that says in the end whether all is as it is to be: an evaluation, a script of one's own.
+    Evaluate,
     /// It changes something.
     Act,
     /// It only looks: listing, reading, searching.
@@ -30,7 +32,8 @@ pub enum Purpose {
 impl Purpose {
     /// Returns whether how it went says where the work stands.
     pub fn is_check(self) -> bool {
-        matches!(self, Purpose::Test | Purpose::Typecheck | Purpose::Lint | Purpose::Format | Purpose::Build)
+        use Purpose::{Build, Evaluate, Format, Lint, Test, Typecheck};
+        matches!(self, Test | Typecheck | Lint | Format | Build | Evaluate)
     }
 
     /// Returns the word for it in reports.
@@ -41,6 +44,7 @@ impl Purpose {
             Purpose::Lint => "lint",
             Purpose::Format => "format",
             Purpose::Build => "build",
+            Purpose::Evaluate => "evaluate",
             Purpose::Act => "act",
             Purpose::Look => "look",
             Purpose::Nothing => "nothing",
@@ -180,7 +184,7 @@ fn of_words(words: &[&str]) -> Purpose {
         },
         "gh" => match operands.get(1).copied() {
             Some("view" | "list" | "status" | "checks" | "diff") => Purpose::Look,
-            _ if matches!(sub, "api" | "search") => Purpose::Look,
+            _ if sub == "search" || sub == "api" && !sends(rest) => Purpose::Look,
             _ => Purpose::Act,
         },
         "sed" if rest.iter().any(|word| word.starts_with("-i") || *word == "--in-place") => Purpose::Act,
@@ -195,6 +199,25 @@ fn of_words(words: &[&str]) -> Purpose {
             by_words(&[name]).filter(|kind| *kind == Purpose::Test).unwrap_or(Purpose::Act)
         }
         _ => Purpose::Act,
+    }
+}
+
+/// Whether the arguments of `gh api` change something: another method than GET, or fields without one. A query of GraphQL has fields
+/// and only asks.
+fn sends(arguments: &[&str]) -> bool {
+    let after = |flag: &str| {
+        let at = arguments.iter().position(|word| *word == flag)?;
+        arguments.get(at + 1).copied()
+    };
+    let joined =
+        || arguments.iter().find_map(|word| word.strip_prefix("--method=").or(word.strip_prefix("-X")));
+    match after("-X").or_else(|| after("--method")).or_else(joined) {
+        Some(method) => !method.eq_ignore_ascii_case("GET"),
+        None if arguments.contains(&"graphql") => arguments.iter().any(|word| word.contains("mutation")),
+        None => {
+            let fields = ["-f", "-F", "--field", "--raw-field", "--input"];
+            arguments.iter().any(|word| fields.contains(word))
+        }
     }
 }
 
@@ -322,6 +345,11 @@ mod tests {
             ("npm install vitest", Purpose::Act),
             ("echo cargo test", Purpose::Nothing),
             ("gh pr view 12", Purpose::Look),
+            ("gh api repos/a/b/pulls/12", Purpose::Look),
+            ("gh api repos/a/b/pulls/12 -X PATCH -f body=x", Purpose::Act),
+            ("gh api repos/a/b/pulls --method GET -f state=open", Purpose::Look),
+            ("gh api repos/a/b/issues/12/comments -f body=x", Purpose::Act),
+            ("gh api graphql -f query='query { viewer { login } }'", Purpose::Look),
             ("tsc --version", Purpose::Look),
         ] {
             assert_eq!(of(command), expected, "{command}");

@@ -70,6 +70,26 @@ fn only_what_the_source_settles_is_told() {
         ("git commit -m 'fix failing test'", Fine, "[main 1] fix failing test", Passed),
         ("go test ./... | head -3", Fine, "ok  \ta\t0.1s\nok  \tb\t0.1s\nok  \tc\t0.1s", Unknown),
         ("go test ./... | head -9", Fine, "ok  \ta\t0.1s\nok  \tb\t0.1s\nok  \tc\t0.1s", Passed),
+        // No runner is known, and the output itself says how it went, whatever it ended with.
+        (
+            "bun cli eval run a.yaml",
+            Fine,
+            "1/1 | 0% FAIL\n=====\nRESULT: FAIL  (0/1 scored)\n=====\nTotal: 1",
+            Failed,
+        ),
+        ("./evaluate.sh | tail -3", Unstated, "Overall: failed", Failed),
+        ("./evaluate.sh", Unstated, "Overall: ✅ passed (3/3)", Passed),
+        ("python eval.py", Fine, "| a | 1/1 | PASS |\n| **Overall** | 1/2 | FAIL |", Failed),
+        ("python eval.py", Fine, "a ok\nb no\nFAILED", Failed),
+        ("npm run test:evals", Fine, "case 1\nResult: FAIL", Failed),
+        ("python eval.py", Flagged, "Exit code 1\nResult: PASS\nTraceback", Failed),
+        ("python eval.py", Fine, "Result: failed to read the cache, going on", Passed),
+        ("python eval.py", Fine, "first\nRESULT: FAIL\nagain\nRESULT: PASS", Passed),
+        ("python eval.py", Fine, "a FAILED\nFAILED\nwritten", Passed),
+        ("npm test", Fine, "Result: FAIL\n 3 pass\n 0 fail", Passed),
+        ("cat eval.log && ls", Unstated, "RESULT: FAIL", Unknown),
+        ("cat old.log; python next.py", Fine, "RESULT: FAIL", Passed),
+        ("git commit -m x", Fine, "[main 1a2b3c4] x\nRESULT: FAIL", Passed),
         // It never ran.
         ("npm test", Flagged, "x\n\nCommand aborted", Unknown),
         ("go test ./...", Flagged, "The user doesn't want to proceed with this tool use.", Unknown),
@@ -141,6 +161,35 @@ tool#c3: test result: ok. 3 passed; 0 failed; 0 ignored
         lines,
         [
             "cargo test: passed (m5), 3 passed, 0 failed; failed in m1: error[E0308]: mismatched types; then edited: /w/a.rs (m3)"
+        ]
+    );
+}
+
+#[test]
+fn a_verdict_that_an_output_states_is_a_check() {
+    let said = longhaul_testkit::transcript(
+        r#"
+user: go
+assistant: !Bash#c1 {"command":"cd /w && bun cli eval run a.yaml"}
+tool#c1: 1/1 a | 0% FAIL
+
+RESULT: FAIL  (0/1 scored)
+error: unable to delete the branch
+assistant: !Edit#c2 {"file_path":"/w/a.rs","old_string":"a","new_string":"b"}
+tool#c2: ok
+assistant: !Bash#c3 {"command":"cd /w && bun cli eval run a.yaml"}
+tool#c3: RESULT: PASS  (1/1 scored)
+"#,
+    );
+    let lines = |count: usize| -> Vec<String> {
+        let all = &said.entries()[..count];
+        checks(&runs(all), &crate::trail(all)).iter().map(Check::line).collect()
+    };
+    assert_eq!(lines(3), ["bun cli eval run a.yaml: failed (m1): RESULT: FAIL  (0/1 scored)"]);
+    assert_eq!(
+        lines(7),
+        [
+            "bun cli eval run a.yaml: passed (m5); failed in m1: RESULT: FAIL  (0/1 scored); then edited: /w/a.rs (m3)"
         ]
     );
 }

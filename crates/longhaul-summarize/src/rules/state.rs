@@ -170,25 +170,32 @@ impl Fixed<'_> {
         tells.take(MOST_COMPLAINTS).map(|one| one.text.to_string()).collect()
     }
 
-    /// Returns the last commands that were to change something, failed, and did not go well after all: what stands open at the
-    /// end may depend on them. The newest first. What is told among
-    /// what landed is not told again.
+    /// Returns the last commands that were to change something and failed, and did not go well after all by the same words: what
+    /// stands open at the end may depend on them. What another command did of it later is told with it. The newest first. What is
+    /// told among what landed is not told again.
     fn failed_acts(&self, runs: &[Run], acts: &Acts) -> Vec<String> {
         let lands = |run: &Run| acts.landings.iter().any(|landing| landing.message == run.message);
         let is_told = |run: &Run| lands(run) && self.said.contains(&format!("(m{})", run.message));
-        let is_mended = |at: usize, run: &Run| {
-            runs[at + 1..].iter().any(|later| later.heart == run.heart && later.verdict == Verdict::Passed)
+        // It is told of its last time where it failed again.
+        let is_over = |at: usize, run: &Run| {
+            let mut again = runs[at + 1..].iter().filter(|later| later.heart == run.heart);
+            again.any(|later| later.verdict != Verdict::Unknown)
         };
         let is_open = |(at, run): &(usize, &Run)| {
             run.purpose == Purpose::Act
                 && run.verdict == Verdict::Failed
-                && !is_mended(*at, run)
+                && !is_over(*at, run)
                 && !is_told(run)
         };
-        let line = |(_, run): (usize, &Run)| {
+        let line = |(at, run): (usize, &Run)| {
             let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
             let command = clipped(&run.spoken_for(), HEART_CHARS);
-            brief(&format!("m{} {command} failed{error}", run.message))
+            let cure = runs[at + 1..].iter().find(|later| later.does_after_all(run)).map(|later| {
+                format!("; then {} went well (m{})", clipped(&later.spoken_for(), HEART_CHARS), later.message)
+            });
+            let cure = cure.unwrap_or_default();
+            let most = CHECK_CHARS.saturating_sub(cure.chars().count());
+            clipped(&format!("m{} {command} failed{error}", run.message), most) + &cure
         };
         runs.iter().enumerate().rev().filter(is_open).map(line).take(MOST_FAILED_ACTS).collect()
     }
@@ -210,7 +217,13 @@ impl Fixed<'_> {
 fn mended<'r>(check: &Check, runs: &'r [Run]) -> Option<&'r Run> {
     let failed = check.last.verdict == Verdict::Failed;
     let after = || runs.iter().rev().take_while(|run| run.message > check.last.message);
-    let passed = || after().find(|run| run.purpose == check.last.purpose && run.verdict == Verdict::Passed);
+    // One evaluation says nothing of another.
+    let is_of_its_own = check.last.purpose == Purpose::Evaluate;
+    let is_same = |run: &&Run| match is_of_its_own {
+        true => run.heart == check.last.heart,
+        false => run.purpose == check.last.purpose,
+    };
+    let passed = || after().filter(is_same).find(|run| run.verdict == Verdict::Passed);
     let again = || after().find(|run| run.heart == check.last.heart);
     failed.then(|| passed().or_else(again)).flatten()
 }

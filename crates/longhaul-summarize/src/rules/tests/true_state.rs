@@ -59,6 +59,40 @@ fn what_a_diff_a_hook_and_a_script_say_beside_it_is_not_told() {
     }
 }
 
+#[test]
+fn a_verdict_that_an_output_states_stands_beside_what_is_claimed() {
+    let said = r#"
+user: Make the example run, and open a pull request.
+assistant: !exec_command#c1 {"cmd":"cd /w && bun cli eval run strict.yaml --dry-run"}
+tool#c1: Process exited with code 0
+Output:
+1/1 strict-or | 0% FAIL
+RESULT: FAIL  (0/1 scored >= 80%, mean: 0%)
+error: unable to delete the branch
+assistant: I've confirmed that the example now executes.
+assistant: !exec_command#c2 {"cmd":"cd /w && gh pr edit 1533 --body-file /tmp/body.md"}
+tool#c2: Process exited with code 1
+Output:
+GraphQL: Projects (classic) is being deprecated
+assistant: !exec_command#c3 {"cmd":"gh pr edit 1533 --body-file /tmp/body.md"}
+tool#c3: Process exited with code 1
+Output:
+GraphQL: Projects (classic) is being deprecated
+assistant: !exec_command#c4 {"cmd":"cd /w && gh api repos/a/b/pulls/1533 -X PATCH -f body=x"}
+tool#c4: Process exited with code 0
+Output:
+{"url":"x"}
+assistant: Done. The example runs with `bun run` as you wanted.
+"#;
+    let text = draft(said, 900).text;
+    let told =
+        "bun cli eval run strict.yaml --dry-run: failed (m1): RESULT: FAIL  (0/1 scored >= 80%, mean: 0%)";
+    assert!(text.contains(told), "{text}");
+    // What failed and was done by another command is told with it, once.
+    let cured = "m6 gh pr edit 1533 --body-file /tmp/body.md failed: GraphQL: Projects (classic) is being deprecated; then cd /w && gh api repos/a/b/pulls/1533 -X PATCH -f body=x went well (m8)";
+    assert!(text.contains(cured) && text.matches("--body-file /tmp/body.md failed").count() == 1, "{text}");
+}
+
 /// A check that fails and passes, and what git says before and after a commit.
 const COMMITTED: &str = r#"
 user: Add the relay and commit it.
