@@ -11,11 +11,13 @@ mod demand;
 mod markers;
 #[cfg(test)]
 mod planted;
+mod taken_back;
 
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::DemandKind;
 
 use markers::is_revocation;
+use taken_back::Before;
 
 /// Something a person demands or sets down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,16 +43,26 @@ pub struct Demand {
 /// listed once, where it was said last.
 pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
     let mut found: Vec<Demand> = Vec::new();
+    let mut before = Before::default();
     for entry in entries {
+        if entry.message.role == Role::Assistant {
+            let ends = |text: &str| text.trim_end().ends_with(['?', '？']);
+            before.was_asked = entry.message.texts().into_iter().last().is_some_and(ends);
+        }
         if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
             continue;
         }
+        let mut speaks = false;
         // Standing instructions that are to be summarized like any other message.
         let may_speak = |speaker| speaker == Speaker::Person || Some(speaker) == systems(&entry.message);
         for segment in speakers.segments(&entry.message) {
             if may_speak(segment.speaker) {
-                in_segment(&segment, entry.id.ordinal, &mut found);
+                in_segment(&segment, entry.id.ordinal, before, &mut found);
+                speaks |= segment.matter == Matter::Words && !segment.text.trim().is_empty();
             }
+        }
+        if speaks {
+            before = Before { said: Some(entry.id.ordinal), was_asked: false };
         }
     }
     found
@@ -66,7 +78,7 @@ fn systems(message: &Message) -> Option<Speaker> {
 pub fn demands_in(segment: &Segment<'_>, message: u64) -> Vec<Demand> {
     let mut found = Vec::new();
     if segment.speaker == Speaker::Person {
-        in_segment(segment, message, &mut found);
+        in_segment(segment, message, Before::default(), &mut found);
     }
     found
 }
@@ -123,7 +135,7 @@ pub(crate) fn sentences_where(text: &str, is_meant: impl Fn(&str) -> bool) -> im
 }
 
 /// Reads one piece of what a person sent.
-fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
+fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut Vec<Demand>) {
     let least = match segment.matter {
         Matter::Words => DemandKind::Fact,
         // What a plan or the system describes is no rule; what they forbid or demand is one.
@@ -158,9 +170,21 @@ fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
     }
     // What takes something back need not demand anything itself.
     if segment.matter == Matter::Words {
-        for sentence in blocks.iter().flat_map(|block| sentences_of(&block.text)) {
-            if is_revocation(sentence) {
-                supersede(found, sentence, message);
+        let all = blocks.iter().flat_map(|block| sentences_of(&block.text));
+        let mut all = all.peekable();
+        while let Some(sentence) = all.next() {
+            if !is_revocation(sentence) {
+                continue;
+            }
+            supersede(found, sentence, message);
+            let replaced = taken_back::replaced(sentence, all.peek().copied(), found, before);
+            let about = taken_back::about(sentence, found);
+            let one = replaced.or(about.first().copied().filter(|_| about.len() == 1));
+            if let Some(demand) = one.and_then(|one| found.get_mut(one)) {
+                demand.superseded_by = Some(message);
+            } else if about.len() > 1 {
+                // Which is meant is not certain: what takes one of them back stands beside them.
+                add(shortened(sentence), demand::Reading { kind: DemandKind::Wish, is_labelled: false });
             }
         }
     }
@@ -364,6 +388,43 @@ mod tests {
             "user: Never use tabs for indentation.\nassistant: ok\nuser: Actually, rename the tabs in the menu.",
         );
         assert_eq!(other[0].2, None, "one shared word takes nothing back");
+    }
+
+    #[test]
+    fn what_is_taken_back_in_other_words_is_marked_where_it_is_certain_what_is_meant() {
+        let colours = "user: Never use bright colours in the theme. Always run the linter.";
+        for (said, by) in [
+            ("user: Forget what I said about the colours.", Some(1)),
+            ("user: ok, you can ignore the rule about bright colours, and go on", Some(1)),
+            ("user: Don't forget what I said about the colours!", None),
+            ("user: Forget what I said about the fonts.", None),
+            ("user: What did I say about the colours?", None),
+        ] {
+            let all = found(&format!("{colours}\n{said}"));
+            assert_eq!((all[0].2, all[1].2), (by, None), "{said}: {all:?}");
+        }
+        let tabs = "user: Please only use tabs in new files. And never push.\nassistant: Done.";
+        for (said, by) in [
+            ("user: Never mind that, use spaces.", Some(2)),
+            ("user: Hm, scratch that. Use spaces in all files.", Some(2)),
+            ("user: never mind that, I found it", None),
+            ("user: never mind that, run it again", None),
+            ("assistant: Should I use a cache as well?\nuser: never mind that, use the old API", None),
+        ] {
+            let all = found(&format!("{tabs}\n{said}"));
+            assert_eq!((all[0].2, all[1].2), (by, None), "{said}: {all:?}");
+        }
+        // Where two may be meant, both stand, and what takes one back beside them.
+        let two = "user: Never use bright colours. Spell it colours, always.\nuser: Forget what I said about the colours.";
+        let all = found(two);
+        assert!(all.len() == 3 && all.iter().all(|(.., by)| by.is_none()), "{all:?}");
+        assert_eq!(all[2].0, "Forget what I said about the colours.");
+    }
+
+    #[test]
+    fn what_somebody_is_reminded_of_is_not_taken_back() {
+        let said = "user: Always run the linter before a commit.\nassistant: ok\nuser: Don't forget to run the linter before a commit.";
+        assert_eq!(found(said)[0].2, None);
     }
 
     #[test]

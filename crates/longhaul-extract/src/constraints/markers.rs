@@ -22,8 +22,32 @@ pub(super) fn is_rule(sentence: &str) -> bool {
 
 /// Returns whether `sentence` takes something back or replaces it.
 pub(super) fn is_revocation(sentence: &str) -> bool {
-    holds(sentence, &REVOCATIONS_BY_FIRST_WORD, WIDE_REVOCATIONS)
+    holds(sentence, &REVOCATIONS_BY_FIRST_WORD, WIDE_REVOCATIONS) && !reminds(sentence)
 }
+
+/// Whether a sentence asks not to forget something.
+fn reminds(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    REMINDS.iter().any(|words| lower.contains(words))
+}
+
+/// How somebody asks not to forget something, or not to leave it aside.
+const REMINDS: [&str; 14] = [
+    "n't forget",
+    "dont forget",
+    "not forget",
+    "not to forget",
+    "never forget",
+    "n't ignore",
+    "not ignore",
+    "never ignore",
+    "vergiss nicht",
+    "nicht vergessen",
+    "n'oublie",
+    "não esqueça",
+    "не забудь",
+    "别忘了",
+];
 
 /// Returns whether `word` says nothing about what a sentence is about.
 pub(super) fn is_function_word(word: &str) -> bool {

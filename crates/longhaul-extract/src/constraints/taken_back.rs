@@ -1,0 +1,131 @@
+//! What somebody takes back without saying it again: "forget what I said about the colours", "never mind that, use tabs".
+//!
+//! Only where it is certain which demand is meant; else both stand, the newer beside the older.
+
+use super::{Demand, content_words};
+
+/// What was said before a message in which something is taken back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// Ordinal of the last message in which a person said something.
+    pub(super) said: Option<u64>,
+    /// Whether the model asked something since: what is meant may be its question.
+    pub(super) was_asked: bool,
+}
+
+/// Returns the places in `found` of the demands that are about what `sentence` takes back by its subject.
+pub(super) fn about(sentence: &str, found: &[Demand]) -> Vec<usize> {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let Some(subject) = subject(&lower) else { return Vec::new() };
+    let named = content_words(subject);
+    let is_about = |demand: &Demand| {
+        let words = content_words(&demand.text);
+        named.iter().all(|name| words.iter().any(|word| singular(word) == singular(name)))
+    };
+    let standing = found.iter().enumerate().filter(|(_, demand)| demand.superseded_by.is_none());
+    standing.filter(|(_, demand)| !named.is_empty() && is_about(demand)).map(|(at, _)| at).collect()
+}
+
+/// Returns the place in `found` of the demand that a person takes back by putting another in its place: the only one of the message
+/// before that tells to do the same with something else. `next` is the sentence behind this one.
+pub(super) fn replaced(
+    sentence: &str,
+    next: Option<&str>,
+    found: &[Demand],
+    before: Before,
+) -> Option<usize> {
+    let said = before.said.filter(|_| !before.was_asked)?;
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let rest = THAT.iter().find_map(|words| lower.split_once(words).map(|(_, rest)| rest))?;
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let next = next.unwrap_or_default().to_lowercase();
+    let verb = first_word(if rest.is_empty() { &next } else { rest });
+    let tells = |demand: &Demand| {
+        let text = demand.text.to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).any(|word| word == verb)
+    };
+    let of_message = |demand: &Demand| demand.message == said && demand.superseded_by.is_none();
+    let same = found.iter().enumerate().filter(|(_, demand)| of_message(demand) && tells(demand));
+    let mut same = same.map(|(at, _)| at);
+    let one = same.next().filter(|_| VERBS.contains(&verb))?;
+    same.next().is_none().then_some(one)
+}
+
+/// Returns what a sentence says is to be forgotten: up to the end of the clause.
+fn subject(lower: &str) -> Option<&str> {
+    if !FORGET.iter().any(|words| lower.contains(words)) {
+        return None;
+    }
+    let (_, rest) = SAID.iter().find_map(|words| lower.split_once(words))?;
+    let end = rest.find(['.', ',', ';', ':', '!', '?', '(', '\n']).unwrap_or(rest.len());
+    let clause = &rest[..end];
+    let end = [" and ", " but ", " gesagt", " und ", " y ", " et "]
+        .iter()
+        .filter_map(|word| clause.find(word))
+        .min();
+    Some(&clause[..end.unwrap_or(clause.len())])
+}
+
+fn first_word(text: &str) -> &str {
+    let skipped = text.strip_prefix("please ").or_else(|| text.strip_prefix("just ")).unwrap_or(text);
+    skipped.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
+}
+
+fn singular(word: &str) -> &str {
+    word.strip_suffix('s').unwrap_or(word)
+}
+
+/// How somebody takes something back.
+const FORGET: [&str; 10] = [
+    "forget ",
+    "ignore ",
+    "disregard ",
+    "drop ",
+    "scrap ",
+    "never mind",
+    "nevermind",
+    "vergiss ",
+    "olvida ",
+    "oublie ",
+];
+
+/// What stands before the subject of what was said.
+const SAID: [&str; 20] = [
+    "what i said about ",
+    "what i said on ",
+    "what i told you about ",
+    "what i wrote about ",
+    "everything i said about ",
+    "what was said about ",
+    "my rule about ",
+    "the rule about ",
+    "my rule on ",
+    "the rule on ",
+    "the thing about ",
+    "the bit about ",
+    "the part about ",
+    "my point about ",
+    "was ich über ",
+    "was ich zu ",
+    "lo que dije sobre ",
+    "lo que dije de ",
+    "ce que j'ai dit sur ",
+    "ce que j'ai dit de ",
+];
+
+/// How somebody takes back what they said just now.
+const THAT: [&str; 7] = [
+    "never mind that",
+    "nevermind that",
+    "never mind, ",
+    "nevermind, ",
+    "scratch that",
+    "forget that",
+    "strike that",
+];
+
+/// What is done with one thing or with another.
+const VERBS: [&str; 14] = [
+    "use", "make", "call", "name", "put", "write", "keep", "set", "store", "return", "start", "run", "send",
+    "sort",
+];
