@@ -22,6 +22,7 @@ mod anew;
 mod asked;
 mod choose;
 mod clip;
+mod compared;
 mod coverage;
 mod deeds;
 mod earlier;

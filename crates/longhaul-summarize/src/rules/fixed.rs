@@ -105,6 +105,7 @@ pub(crate) fn sections(
     }
     fixed.plan(acts);
     let first = std::mem::take(&mut fixed.sections);
+    fixed.compared();
     fixed.deeds(acts);
     fixed.landings(acts);
     fixed.checks(acts);
