@@ -47,7 +47,7 @@ pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
     for entry in entries {
         if entry.message.role == Role::Assistant {
             let ends = |text: &str| text.trim_end().ends_with(['?', '？']);
-            before.was_asked = entry.message.texts().into_iter().last().is_some_and(ends);
+            before.was_asked = entry.message.texts().last().is_some_and(ends);
         }
         if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
             continue;

@@ -43,6 +43,7 @@ mod proposals;
 mod records;
 mod rejected;
 mod render;
+mod results;
 mod revised;
 mod runs;
 mod stale;
@@ -178,6 +179,7 @@ impl<'a> Reading<'a> {
     ) -> Reading<'a> {
         let pool = index.statements();
         let lists = Lists::new(pool);
+        let talkers = Talkers::new(pool);
         let revised = match index.domain() {
             Domain::Talk => Revised::none(pool),
             _ => Revised::new(pool),
@@ -195,11 +197,11 @@ impl<'a> Reading<'a> {
                 Domain::Talk => Rejected::default(),
                 _ => Rejected::new(pool),
             },
-            talkers: Talkers::new(pool),
             records: Records::new(pool),
             chosen: Options::new(pool),
             forms: Forms::new(pool),
-            spent: Spent::new(pool, index.domain()),
+            spent: Spent::new(pool, index.domain(), &talkers),
+            talkers,
             looks: Looks::default(),
             entries: &[],
             few: Few::default(),

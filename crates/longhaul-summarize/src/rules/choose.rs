@@ -15,6 +15,7 @@ use super::{
     lists::Lists,
     options::Options,
     records::Records,
+    results::settles_a_number,
     revised::Revised,
 };
 use crate::SummaryRequest;
@@ -103,6 +104,11 @@ impl<'a> Choice<'a> {
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
             heads.for_each(|(_, needed)| *needed += HEADS);
+        }
+        if request.index.domain() == Domain::Talk {
+            let said = needed.iter_mut().zip(pool.all()).filter(|(_, one)| one.kind.is_said());
+            let results = said.filter(|(_, one)| settles_a_number(&one.text));
+            results.for_each(|(needed, _)| *needed += RESULT);
         }
         let (mut told, mut keys) = (HashMap::new(), HashSet::new());
         for statement in Statements::of(request.kept.iter(), request.index.speakers()).all() {
@@ -329,6 +335,9 @@ const CHOSEN: i32 = 2000;
 
 /// What it adds in the service of customers that a statement says which record is in which state.
 const HEADS: i32 = 2000;
+
+/// What it adds that people who meet came to a number.
+const RESULT: i32 = 1000;
 
 /// What it adds that a statement answers a question that was told.
 const ANSWERS: i32 = 700;

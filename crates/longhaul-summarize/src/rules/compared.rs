@@ -90,7 +90,9 @@ fn line(parts: &[&Statement], end: End) -> Option<String> {
     let is_known = priced.iter().all(|one| one.available.is_some());
     let may_be: Vec<&Priced<'_>> =
         priced.iter().filter(|one| !is_known || one.available == Some(true)).collect();
-    if priced.len() < LEAST_RECORDS || may_be.is_empty() {
+    // What is to be had at least cost is looked for among what can be had; what somebody has already is no choice.
+    let is_choice = is_known || end == End::Highest;
+    if priced.len() < LEAST_RECORDS || may_be.is_empty() || !is_choice {
         return None;
     }
     let prices = may_be.iter().map(|one| one.price);
@@ -104,10 +106,8 @@ fn line(parts: &[&Statement], end: End) -> Option<String> {
         .filter(|one| one.price.0 == best)
         .map(|one| format!("{} {}", one.id.0, one.id.1))
         .collect();
-    let (word, of) = match end {
-        End::Lowest => ("lowest", if is_known { " of those available" } else { "" }),
-        End::Highest => ("highest", if is_known { " of those available" } else { "" }),
-    };
+    let word = if end == End::Lowest { "lowest" } else { "highest" };
+    let of = if is_known { " of those available" } else { "" };
     Some(format!("{word} price{of} {spelled} ({})", ids.join(", ")))
 }
 
@@ -117,7 +117,9 @@ fn priced(text: &str) -> Option<Priced<'_>> {
     let mut prices = all.iter().filter(|(name, _)| *name == "price");
     let (_, spelled) = prices.next().filter(|_| prices.next().is_none())?;
     let value: f64 = spelled.parse().ok()?;
-    let (name, id) = all.iter().find(|(name, value)| names_id(name) && !value.is_empty())?;
+    let mut ids = all.iter().filter(|(name, value)| names_id(name) && !value.is_empty());
+    // A thing has the id of what it is an instance of beside its own.
+    let (name, id) = ids.clone().find(|(name, _)| name.starts_with("item")).or(ids.next())?;
     let available = all.iter().find(|(name, _)| *name == "available").map(|(_, value)| *value == "true");
     Some(Priced { id: (name, id.trim_matches('"')), price: (value, spelled), available })
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use longhaul_extract::{
     Check, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
-    each_act,
+    each_act, statement_key,
 };
 use longhaul_transcript::{FileNote, Tokens, clipped, one_line};
 
@@ -165,6 +165,9 @@ impl Fixed<'_> {
                 .next()
                 .is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
         };
+        // What an evaluation prints behind its verdict is not about it.
+        let verdict = run.error.as_deref().filter(|_| run.purpose == Purpose::Evaluate).map(statement_key);
+        let of_run = of_run.take_while(|one| verdict != Some(one.key()));
         let tells =
             of_run.filter(|one| one.words().len() > 2 && (one.tells_failure() || names_place(&one.text)));
         tells.take(MOST_COMPLAINTS).map(|one| one.text.to_string()).collect()
@@ -178,20 +181,22 @@ impl Fixed<'_> {
         let is_told = |run: &Run| lands(run) && self.said.contains(&format!("(m{})", run.message));
         // It is told of its last time where it failed again.
         let is_over = |at: usize, run: &Run| {
-            let mut again = runs[at + 1..].iter().filter(|later| later.heart == run.heart);
-            again.any(|later| later.verdict != Verdict::Unknown)
+            let said = run.spoken_for();
+            let mut later = runs[at + 1..].iter().filter(|later| later.verdict != Verdict::Unknown);
+            later.any(|later| {
+                later.heart == run.heart || later.purpose == Purpose::Act && later.spoken_for() == said
+            })
         };
         let is_open = |(at, run): &(usize, &Run)| {
-            run.purpose == Purpose::Act
-                && run.verdict == Verdict::Failed
-                && !is_over(*at, run)
-                && !is_told(run)
+            let failed = run.purpose == Purpose::Act && run.verdict == Verdict::Failed;
+            failed && !is_told(run) && !is_over(*at, run)
         };
         let line = |(at, run): (usize, &Run)| {
             let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
             let command = clipped(&run.spoken_for(), HEART_CHARS);
             let cure = runs[at + 1..].iter().find(|later| later.does_after_all(run)).map(|later| {
-                format!("; then {} went well (m{})", clipped(&later.spoken_for(), HEART_CHARS), later.message)
+                let command = clipped(&one_line(&later.heart), HEART_CHARS);
+                format!("; then {command} went well (m{})", later.message)
             });
             let cure = cure.unwrap_or_default();
             let most = CHECK_CHARS.saturating_sub(cure.chars().count());

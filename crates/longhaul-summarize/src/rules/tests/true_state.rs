@@ -74,7 +74,7 @@ assistant: !exec_command#c2 {"cmd":"cd /w && gh pr edit 1533 --body-file /tmp/bo
 tool#c2: Process exited with code 1
 Output:
 GraphQL: Projects (classic) is being deprecated
-assistant: !exec_command#c3 {"cmd":"gh pr edit 1533 --body-file /tmp/body.md"}
+assistant: !exec_command#c3 {"cmd":"echo x > /tmp/body.md; cd /w && gh pr edit 1533 --body-file /tmp/body.md"}
 tool#c3: Process exited with code 1
 Output:
 GraphQL: Projects (classic) is being deprecated
@@ -87,9 +87,10 @@ assistant: Done. The example runs with `bun run` as you wanted.
     let text = draft(said, 900).text;
     let told =
         "bun cli eval run strict.yaml --dry-run: failed (m1): RESULT: FAIL  (0/1 scored >= 80%, mean: 0%)";
-    assert!(text.contains(told), "{text}");
+    let (_, checks) = text.split_once("## Checks and failures").unwrap();
+    assert!(checks.contains(told) && !checks.contains("unable to delete"), "{text}");
     // What failed and was done by another command is told with it, once.
-    let cured = "m6 gh pr edit 1533 --body-file /tmp/body.md failed: GraphQL: Projects (classic) is being deprecated; then cd /w && gh api repos/a/b/pulls/1533 -X PATCH -f body=x went well (m8)";
+    let cured = "m6 cd /w && gh pr edit 1533 --body-file /tmp/body.md failed: GraphQL: Projects (classic) is being deprecated; then gh api repos/a/b/pulls/1533 -X PATCH -f body=x went well (m8)";
     assert!(text.contains(cured) && text.matches("--body-file /tmp/body.md failed").count() == 1, "{text}");
 }
 
@@ -866,4 +867,20 @@ assistant: I looked at them.
     assert!(text.contains("highest price of those available 164.97 (item_id 5370728469)"), "{text}");
     let text = draft(&said("Which lamps are there?"), 700).text;
     assert!(!text.contains("Compared"), "{text}");
+}
+
+#[test]
+fn what_a_meeting_came_to_in_numbers_stands_before_what_was_thrown_in() {
+    let mut said = String::new();
+    for (nth, item) in ["fancy", "innovative", "easy to find", "comfortable to hold"].iter().enumerate() {
+        said.push_str(&format!(
+            "user: Marketing: Question {nth}. Does the casing of the remote control look {item} to the people who buy it?\nuser: User Interface: Hmm ?\nuser: Industrial Designer: I like how the casing goes on behind the display and the buttons on either side of it.\nuser: User Interface: Thirteen ?\nuser: Project Manager: The seven of them are on my list, of which the last ones were added by the marketing people this week.\nuser: User Interface: Mm .\n"
+        ));
+    }
+    said.push_str("user: Marketing: Okay, the average is two.\nuser: User Interface: Ooh .\n");
+    let text = draft(&said, 300).text;
+    assert!(text.contains("Marketing: Okay, the average is two."), "{text}");
+    for idle in ["Hmm ?", "Thirteen ?", "Ooh ."] {
+        assert!(!text.contains(idle), "{idle} in\n{text}");
+    }
 }
