@@ -90,6 +90,7 @@ pub(crate) struct Idle<'a> {
     spent: &'a Spent,
     /// Lines of files that were read and never came up again, by the places in the pool.
     passing: Cow<'a, hashbrown::HashSet<usize>>,
+    read: &'a Passing,
     /// The headers of summaries that longhaul wrote, whatever the settings call them.
     headers: HashSet<&'a str>,
     is_talk: bool,
@@ -124,6 +125,7 @@ impl<'a> Idle<'a> {
             told: told_otherwise(request, acts),
             spent,
             passing: passing.of_unchanged(pool, acts),
+            read: passing,
             headers: few.headed.iter().flat_map(|entry| entry.message.texts()).filter_map(header).collect(),
             is_talk: request.index.domain() == Domain::Talk,
             has_plan: !acts.plan.is_empty(),
@@ -176,6 +178,7 @@ impl<'a> Idle<'a> {
                     || is_crumb
                     || says_nothing(&statement.text)
                     || statement.is_import()
+                    || self.read.is_sample(at)
                     || self.is_told_by_an_edit(&statement.text)
                     || family.is_some_and(ToolFamily::runs_commands) && self.told.answering.contains(&statement.message)
                     || is_progress(&statement.text) && !statement.tells_failure()

@@ -11,6 +11,7 @@ pub(super) fn says_nothing(line: &str) -> bool {
         || !has_a_word(line)
         || is_a_path(line)
         || is_stack_frame(line)
+        || is_hexadecimal(line)
 }
 
 /// Whether a line belongs to the frame that a harness puts around what a command printed.
@@ -97,8 +98,17 @@ fn is_hint(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether a line is the name of a file and nothing else: a file that was only seen.
+/// Whether a line is of a dump of bytes: `00000010: 6261 636b 2c20 7573  back, us`.
+fn is_hexadecimal(line: &str) -> bool {
+    let Some((place, rest)) = line.split_once(": ") else { return false };
+    let is_hex = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let groups = rest.split_whitespace().take_while(|word| matches!(word.len(), 2 | 4) && is_hex(word));
+    place.len() >= 7 && is_hex(place) && groups.count() >= 4
+}
+
+/// Whether a line is the name of a file or a package and nothing else, quoted or not: one that was only seen.
 fn is_a_path(line: &str) -> bool {
+    let line = line.trim_end_matches(',').trim_matches(['"', '\'']);
     let is_of_a_path =
         |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '~' | '+' | '[' | ']');
     line.contains('/') && line.chars().all(is_of_a_path)
@@ -215,6 +225,8 @@ mod tests {
             "usage: cat [-belnstuv] [file ...]",
             "1.724 0 001.066-2.573c-.94-1.543.826-3.31 2.37-2.37.996.608 2.296.07 2.572-1.065z",
             "/home/mara/relay/node_modules/resolve/lib/homedir.js",
+            "\"github.com/acme/relay/v5/plumbing\"",
+            "00000010: 6261 636b 2c20 7573 6545 6666 6563 742c  back, useEffect,",
             "^I^I^I^I^IclassName=\"p-2 text-slate-400\"$",
             "<tool_use_error>Sibling tool call errored</tool_use_error>",
         ] {
@@ -228,6 +240,7 @@ mod tests {
             "The usage: one call a day",
             "変更なし",
             "/health: 503",
+            "deadbeef: 12 tests passed",
             "https://relay.example.com/v2",
             "Exit code 1 means that nothing was found",
         ] {

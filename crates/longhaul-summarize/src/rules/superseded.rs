@@ -27,7 +27,13 @@ pub(super) fn told_otherwise(request: &SummaryRequest<'_>, acts: &Acts) -> Told 
     let later = runs.done();
     let runs: Vec<&Run> = acts.runs.iter().chain(&later).collect();
     let after = landings.done();
-    let commits = acts.landings.iter().chain(&after).filter(|landing| landing.commits());
+    let landings = || acts.landings.iter().chain(&after);
+    // Where no exit code is stated, what landed says so itself.
+    let mut landed: HashMap<u64, bool> = HashMap::new();
+    for landing in landings() {
+        *landed.entry(landing.message).or_insert(true) &= landing.verdict == Verdict::Passed;
+    }
+    let commits = landings().filter(|landing| landing.commits());
     let committed = commits.map(|landing| landing.message).max().unwrap_or_default();
     // The last run of each check that passed.
     let mut passed: HashMap<&str, u64> = HashMap::new();
@@ -43,7 +49,8 @@ pub(super) fn told_otherwise(request: &SummaryRequest<'_>, acts: &Acts) -> Told 
         let is_old = is_old(run);
         *asking.entry(ordinal(run.message)).or_insert(true) &= run.only_reports() || is_old;
         if let Some(answered) = run.answered {
-            let says_no_more = run.verdict == Verdict::Passed && run.only_reports();
+            let has_landed = run.verdict == Verdict::Unknown && landed.get(&run.message) == Some(&true);
+            let says_no_more = (run.verdict == Verdict::Passed || has_landed) && run.only_reports();
             *answering.entry(ordinal(answered)).or_insert(true) &= says_no_more || is_old;
         }
     }

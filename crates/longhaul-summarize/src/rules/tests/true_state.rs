@@ -884,3 +884,25 @@ fn what_a_meeting_came_to_in_numbers_stands_before_what_was_thrown_in() {
         assert!(!text.contains(idle), "{idle} in\n{text}");
     }
 }
+
+#[test]
+fn what_a_hook_prints_before_a_commit_that_landed_is_not_told() {
+    let said = r#"
+user: Commit the relay.
+assistant: !shell#c1 {"command":"git add . && git commit -m 'Release the relay'"}
+tool#c1: $ bun test src/
+[Parser] Warning: could not parse the response of the evaluator as an array
+85 | test("should handle errors without stopping other tasks", async () => {
+error: Database connection failed
+      at <anonymous> (/w/src/api/routes/evaluation.test.ts:317:25)
+ 1329 pass
+ 0 fail
+[main 26cd5b3] Release the relay
+assistant: It is committed.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("git commit: [main 26cd5b3] Release the relay (m1)"), "{text}");
+    for idle in ["[Parser] Warning", "85 | test", "Database connection failed"] {
+        assert!(!text.contains(idle), "{idle} in\n{text}");
+    }
+}
