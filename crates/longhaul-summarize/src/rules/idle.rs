@@ -261,16 +261,16 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// Returns the places of messages of a talk that are hardly more than the name: a question of a word or two, a word that is no number.
+/// Returns the places of messages of a talk that are hardly more than the name: a word, and no number that answers.
 fn thrown_in(pool: &Statements, talkers: &Talkers) -> HashSet<usize> {
     let all = pool.all();
     let is_thrown_in = |at: &usize| {
         let one = &all[*at];
         let Some(name) = talkers.of(one).filter(|_| one.nth() == 0) else { return false };
         let said = one.text.strip_prefix(name).unwrap_or(&one.text);
-        // A word may be an answer that settles something, where it is a number.
-        let least = if said.trim_end().ends_with(['?', '？']) { LEAST_SPOKEN } else { LEAST_ANSWERED };
-        statement_words(said).len() < least && (least == LEAST_SPOKEN || !counts(said))
+        // A number may be an answer that settles something.
+        let tells = counts(said) && !said.trim_end().ends_with(['?', '？']);
+        statement_words(said).len() < LEAST_BESIDE_A_NAME && !tells
     };
     (0..all.len()).filter(is_thrown_in).collect()
 }
@@ -360,8 +360,8 @@ const CONTINUED: &str = "This session is being continued from a previous convers
 /// Words from which on somebody says something in a talk.
 const LEAST_SPOKEN: usize = 3;
 
-/// Words from which on somebody says something who asks nothing: the message before may have.
-const LEAST_ANSWERED: usize = 2;
+/// Words from which on somebody says something beside whose name it stands.
+const LEAST_BESIDE_A_NAME: usize = 2;
 
 /// Words from which on a line of output that names nothing says something.
 const LEAST_SHOWN: usize = 4;

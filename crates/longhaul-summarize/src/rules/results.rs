@@ -24,9 +24,9 @@ const SETTLES: [&str; 19] = [
     "the score is",
     "let's give it",
     "we give it",
-    "make it a ",
+    "so make it a ",
+    "so that's a ",
     "it is then",
-    "that's a ",
     "points spare",
     " votes",
     "voted ",
@@ -53,12 +53,14 @@ mod tests {
             "Marketing: Okay . Let's give it a two . Is it innovative .",
             "The average is two.",
             "Project Manager: I'd say three , so two it is then",
+            "So that's a one then.",
             "Yeas: 43, nays: 2.",
         ] {
             assert!(settles_a_number(text), "{text}");
         }
         for text in [
             "Shall we make it a two ?",
+            "Should we change that, that's a one if not ,",
             "In total, it was fine.",
             "We need two of them.",
             "7.7 million people got it",
