@@ -84,6 +84,7 @@ fn only_what_the_source_settles_is_told() {
         ("npm run test:evals", Fine, "case 1\nResult: FAIL", Failed),
         ("python eval.py", Flagged, "Exit code 1\nResult: PASS\nTraceback", Failed),
         ("python eval.py", Fine, "Result: failed to read the cache, going on", Passed),
+        ("python eval.py", Fine, "Result: failed: 0, passed: 12", Passed),
         ("python eval.py", Fine, "first\nRESULT: FAIL\nagain\nRESULT: PASS", Passed),
         ("python eval.py", Fine, "a FAILED\nFAILED\nwritten", Passed),
         ("npm test", Fine, "Result: FAIL\n 3 pass\n 0 fail", Passed),

@@ -54,19 +54,19 @@ fn of_table(line: &str) -> Option<Verdict> {
     cells.filter(|_| is_foot).filter(is_alone).find_map(word)
 }
 
-/// What the first word of `said` says, where nothing but numbers and what stands in brackets or behind a mark goes on: not `failed to
-/// read the cache`.
+/// What the first word of `said` says, where no sentence and no count goes on: not `failed to read the cache`, not `failed: 0`.
 fn word(said: &str) -> Option<Verdict> {
     let end = said.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(said.len());
     let (word, rest) = said.split_at(end);
-    let goes_on =
-        rest.trim_start().starts_with(char::is_alphabetic) || rest.starts_with(['-', '_', '/', '.']);
+    let next = rest.trim_start_matches([' ', ':', '=']);
+    if next.starts_with(char::is_alphanumeric) || rest.starts_with(['-', '_', '/', '.']) {
+        return None;
+    }
     let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
-    match () {
-        () if goes_on && !rest.trim_start().starts_with(char::is_numeric) => None,
-        () if is_one_of(&["fail", "failed", "failure"]) => Some(Verdict::Failed),
-        () if is_one_of(&["pass", "passed", "success"]) => Some(Verdict::Passed),
-        () => None,
+    if is_one_of(&["fail", "failed", "failure"]) {
+        Some(Verdict::Failed)
+    } else {
+        is_one_of(&["pass", "passed", "success"]).then_some(Verdict::Passed)
     }
 }
 
