@@ -179,7 +179,6 @@ impl<'a> Reading<'a> {
     ) -> Reading<'a> {
         let pool = index.statements();
         let lists = Lists::new(pool);
-        let talkers = Talkers::new(pool);
         let revised = match index.domain() {
             Domain::Talk => Revised::none(pool),
             _ => Revised::new(pool),
@@ -200,8 +199,8 @@ impl<'a> Reading<'a> {
             records: Records::new(pool),
             chosen: Options::new(pool),
             forms: Forms::new(pool),
-            spent: Spent::new(pool, index.domain(), &talkers),
-            talkers,
+            spent: Spent::new(pool, index.domain()),
+            talkers: Talkers::new(pool),
             looks: Looks::default(),
             entries: &[],
             few: Few::default(),

@@ -8,7 +8,6 @@ use std::{
 
 use longhaul_extract::{
     Domain, FileEdit, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
-    statement_words,
 };
 use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 
@@ -21,11 +20,9 @@ use super::{
     noise::{is_envelope, is_markup, is_progress, says_nothing},
     passing::Passing,
     proposals::settled_offers,
-    results::counts,
     runs::{Purpose, Run},
     stale::{removed, stale},
     superseded::{Told, told_otherwise},
-    talkers::Talkers,
     undone::Undone,
 };
 use crate::SummaryRequest;
@@ -45,12 +42,10 @@ pub(crate) struct Spent {
     removed: HashMap<usize, u32>,
     /// What a model thought before it wrote a summary, by the places in the pool.
     analyses: HashSet<usize>,
-    /// What people who talk throw in, by the places in the pool: hardly more than their names.
-    thrown_in: HashSet<usize>,
 }
 
 impl Spent {
-    pub(crate) fn new(pool: &Statements, domain: Domain, talkers: &Talkers) -> Spent {
+    pub(crate) fn new(pool: &Statements, domain: Domain) -> Spent {
         let is_change = |kind| matches!(kind, StatementKind::Added | StatementKind::Removed);
         let changes = pool.all().iter().filter(|one| is_change(one.kind));
         Spent {
@@ -63,10 +58,6 @@ impl Spent {
             stale: stale(pool),
             removed: removed(pool),
             analyses: analyses(pool),
-            thrown_in: match domain {
-                Domain::Talk => thrown_in(pool, talkers),
-                _ => HashSet::new(),
-            },
         }
     }
 }
@@ -142,7 +133,6 @@ impl<'a> Idle<'a> {
         match statement.kind {
             StatementKind::Harness => true,
             kind if self.is_talk && kind.is_said() && statement.words().len() < LEAST_SPOKEN => true,
-            kind if kind.is_said() && self.spent.thrown_in.contains(&at) => true,
             // What it showed may be news; that it was run is not.
             StatementKind::Command => {
                 let message = &statement.message;
@@ -261,20 +251,6 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// Returns the places of messages of a talk that are hardly more than the name: a word, and no number that answers.
-fn thrown_in(pool: &Statements, talkers: &Talkers) -> HashSet<usize> {
-    let all = pool.all();
-    let is_thrown_in = |at: &usize| {
-        let one = &all[*at];
-        let Some(name) = talkers.of(one).filter(|_| one.nth() == 0) else { return false };
-        let said = one.text.strip_prefix(name).unwrap_or(&one.text);
-        // A number may be an answer that settles something.
-        let tells = counts(said) && !said.trim_end().ends_with(['?', '？']);
-        statement_words(said).len() < LEAST_BESIDE_A_NAME && !tells
-    };
-    (0..all.len()).filter(is_thrown_in).collect()
-}
-
 /// Returns the header of the summary that `text` is, where it is one of longhaul's.
 fn header(text: &str) -> Option<&str> {
     let is_ours = has_summary_header(text) && parse_handle_line(text).is_some();
@@ -359,9 +335,6 @@ const CONTINUED: &str = "This session is being continued from a previous convers
 
 /// Words from which on somebody says something in a talk.
 const LEAST_SPOKEN: usize = 3;
-
-/// Words from which on somebody says something beside whose name it stands.
-const LEAST_BESIDE_A_NAME: usize = 2;
 
 /// Words from which on a line of output that names nothing says something.
 const LEAST_SHOWN: usize = 4;

@@ -8,7 +8,7 @@ pub(super) fn settles_a_number(text: &str) -> bool {
 }
 
 /// Returns whether a text has a number, in digits or as a word.
-pub(super) fn counts(text: &str) -> bool {
+fn counts(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
         || text
             .split(|c: char| !c.is_alphanumeric())
