@@ -21,6 +21,14 @@ pub(crate) fn split(bytes: &[u8]) -> Vec<Range<usize>> {
     lines
 }
 
+/// Returns `lines` without a last one that was cut off, in a file that begins anew: what an agent appends would go on in it.
+pub(crate) fn without_cut<'a, 'l>(lines: &'a [Cow<'l, [u8]>]) -> &'a [Cow<'l, [u8]>] {
+    match lines.split_last() {
+        Some((last, before)) if check(last, false).is_err_and(|flaw| flaw.is_cut) => before,
+        _ => lines,
+    }
+}
+
 /// Writes `lines` with a break between each two, and one behind the last where the file is to end so.
 pub(crate) fn write(
     lines: &[Cow<'_, [u8]>],

@@ -135,6 +135,33 @@ fn every_format_compacts_in_place() {
     }
 }
 
+/// An agent that was killed in the middle of a line: what the next one appends must not go on in it.
+#[test]
+fn a_line_that_was_cut_off_goes_with_what_is_summarized() {
+    let turns: Vec<String> = (0..6)
+        .flat_map(|nth| {
+            [
+                format!(r#"{{"role":"user","content":"part {nth}"}}"#),
+                format!(r#"{{"role":"assistant","content":"done {nth}"}}"#),
+            ]
+        })
+        .collect();
+    let source = read(Some(Format::OpenAi), format!("[{}]", turns.join(",")).as_bytes()).unwrap();
+    for format in [Format::ClaudeCode, Format::Codex] {
+        let whole = convert(&source, format).unwrap().document;
+        let bytes = whole.as_bytes().trim_ascii_end();
+        let doc = read(Some(format), &bytes[..bytes.len() - 9]).unwrap();
+        assert_eq!(doc.problems().len(), 1);
+        let entries = doc.transcript().entries();
+        let record = record(&doc, 0..6);
+        let kept = entries[6..].iter().map(|entry| Item::Message { id: entry.id, message: &entry.message });
+        let mut out = Vec::new();
+        write(&doc, [Item::Summary(&record)].into_iter().chain(kept), &mut out).unwrap();
+        assert!(out.ends_with(b"}\n"), "{format}");
+        assert_eq!(read(Some(format), &out[..]).unwrap().problems(), [], "{format}");
+    }
+}
+
 #[test]
 fn a_digested_result_is_patched_in_place_in_every_format() {
     let text = r##"[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\",\"text\":\"long\"}"}}]},

@@ -37,7 +37,8 @@ pub(crate) fn write(
     plan.keep_the_rest();
     let mut text: Vec<Cow<'_, [u8]>> = Vec::new();
     plan.emit(&mut text);
-    lines::write(&text, doc.bytes.ends_with(b"\n"), out)
+    let whole = if plan.has_summary { lines::without_cut(&text) } else { &text };
+    lines::write(whole, doc.bytes.ends_with(b"\n") || whole.len() < text.len(), out)
 }
 
 struct Plan<'a> {

@@ -77,7 +77,8 @@ pub(crate) fn write(
         });
     }
     written.extend(compacted.map(|line| line.into_bytes().into()));
-    lines::write(&written, doc.bytes.ends_with(b"\n"), out)
+    let whole = if summary.is_some() { lines::without_cut(&written) } else { &written };
+    lines::write(whole, doc.bytes.ends_with(b"\n") || whole.len() < written.len(), out)
 }
 
 /// Returns whether the item can be written as the line it was read from. The instructions stand in the head.
