@@ -1,6 +1,9 @@
 //! Settings from several places, and where each value comes from.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -154,19 +157,14 @@ impl Layered {
                 }
             }
         }
-        if !problems.is_empty() {
-            return Err(ConfigError { problems });
-        }
         let config: Config = serde_json::from_value(Value::Object(merged))
             .map_err(|error| ConfigError { problems: vec![Problem::new("config", error.to_string())] })?;
-        let problems: Vec<Problem> = config
-            .validate()
-            .into_iter()
-            .map(|problem| {
-                let source = sources.get(&problem.field).map(ToString::to_string).unwrap_or_default();
-                Problem { source, ..problem }
-            })
-            .collect();
+        let unknown = unknown(&problems, &sources);
+        let of_values = config.validate().into_iter().filter(|problem| !is_about(problem, &unknown));
+        problems.extend(of_values.map(|problem| {
+            let source = sources.get(&problem.field).map(ToString::to_string).unwrap_or_default();
+            Problem { source, ..problem }
+        }));
         if !problems.is_empty() {
             return Err(ConfigError { problems });
         }
@@ -213,6 +211,22 @@ impl Serialize for Source {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
+}
+
+/// Returns the settings whose values are not known for want of what could not be read: those themselves, and where a file or the preset
+/// could not be read, all that nobody else set.
+fn unknown(problems: &[Problem], sources: &BTreeMap<String, Source>) -> BTreeSet<String> {
+    let is_whole = problems.iter().any(|problem| ["file", "preset"].contains(&&*problem.field));
+    let unset = sources.iter().filter(|(_, source)| is_whole && **source == Source::Default);
+    problems.iter().map(|problem| &problem.field).chain(unset.map(|(field, _)| field)).cloned().collect()
+}
+
+/// Returns whether a problem of values is about any of these settings, by its name or by what its value was compared with.
+fn is_about(problem: &Problem, settings: &BTreeSet<String>) -> bool {
+    let named = |text: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|name| settings.contains(name))
+    };
+    named(&problem.field) || named(&problem.message)
 }
 
 /// Returns every setting with its default, in the order of [`Config`].
@@ -337,20 +351,31 @@ mod tests {
     // asserts 004-11
     #[test]
     fn every_problem_is_reported_with_its_source() {
-        let error = Layered::from_layers(vec![
-            Layer::file("a.toml", "trigger_ratio = 80\ntriger = 1\npreset = \"best\""),
-            Layer::environment(pairs(&[("LONGHAUL_MODE", "magic")])),
-            Layer::flag("--set min_messages", "min_messages", "-3"),
-        ])
-        .unwrap_err();
+        let told = |file: &str| {
+            let layers = vec![
+                Layer::file("a.toml", file),
+                Layer::environment(pairs(&[("LONGHAUL_MODE", "magic"), ("LONGHAUL_TRIGGER_MESSAGES", "4")])),
+                Layer::flag("--set cooldown_messages", "cooldown_messages", "-3"),
+                Layer::flag("--set preserve_recent", "preserve_recent", "1"),
+            ];
+            Layered::from_layers(layers).unwrap_err().to_string()
+        };
+        // What could be read is checked as well, but for what is compared with a value that could not.
         expect![[r#"
-            the configuration has 5 problems:
-              preset: unknown variant `best`, expected one of `context-manager`, `rolling`, `session`, `two-tier`, `chain` (from file a.toml)
+            the configuration has 6 problems:
               triger: names no setting (from file a.toml)
               trigger_ratio: 80 could be a ratio, percent or tokens; expected a ratio (0.8, "80%") or tokens (120000, "120k tokens") (from file a.toml)
               mode: unknown variant `magic`, expected one of `rules`, `llm`, `hybrid` (from environment LONGHAUL_MODE)
-              min_messages: invalid value: integer `-3`, expected u64 (from flag --set min_messages)"#]]
-        .assert_eq(&error.to_string());
+              cooldown_messages: invalid value: integer `-3`, expected u64 (from flag --set cooldown_messages)
+              preserve_recent: 1 is too small; expected at least 2 (from flag --set preserve_recent)
+              trigger_messages: 4 is not above min_messages and preserve_recent (12) (from environment LONGHAUL_TRIGGER_MESSAGES)"#]].assert_eq(&told("trigger_ratio = 80\ntriger = 1\nreset_ratio = 0.95"));
+        // Of what another preset may set nothing is known.
+        expect![[r#"
+            the configuration has 4 problems:
+              preset: unknown variant `best`, expected one of `context-manager`, `rolling`, `session`, `two-tier`, `chain` (from file a.toml)
+              mode: unknown variant `magic`, expected one of `rules`, `llm`, `hybrid` (from environment LONGHAUL_MODE)
+              cooldown_messages: invalid value: integer `-3`, expected u64 (from flag --set cooldown_messages)
+              preserve_recent: 1 is too small; expected at least 2 (from flag --set preserve_recent)"#]].assert_eq(&told("preset = \"best\"\nreset_ratio = 0.95"));
     }
 
     #[test]
