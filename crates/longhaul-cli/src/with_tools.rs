@@ -2,7 +2,7 @@
 //! shown what a whole request costs, and thresholds to compare that with.
 
 use longhaul::{
-    Event, EventKind,
+    Event, EventKind, RewriteError,
     config::Limits,
     policy::{Decision, Forecast, Hold, Reason, Upcoming, When},
     transcript::Tokens,
@@ -51,6 +51,17 @@ pub(crate) fn forecast(mut forecast: Forecast, tools: Tokens) -> Forecast {
         }
     }
     forecast
+}
+
+/// Adds the tools to what is said of a compaction that is not applied.
+pub(crate) fn refusal(mut error: RewriteError, tools: Tokens) -> RewriteError {
+    if let RewriteError::NoGain { before: one, after: other }
+    | RewriteError::OverBudget { after: one, budget: other } = &mut error
+    {
+        *one += tools;
+        *other += tools;
+    }
+    error
 }
 
 fn reason(mut reason: Reason, tools: Tokens) -> Reason {

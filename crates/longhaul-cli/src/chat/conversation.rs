@@ -152,9 +152,9 @@ impl Conversation {
         self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default()
     }
 
-    /// Returns whether a model writes the summaries.
-    pub(crate) fn has_writer(&self) -> bool {
-        self.writer.is_some()
+    /// Returns who writes the summaries, where it is a model.
+    pub(crate) fn writer(&self) -> Option<&Ladder> {
+        self.writer.as_deref()
     }
 
     /// Says `text` to the model and shows its answer.

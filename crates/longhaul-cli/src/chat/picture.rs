@@ -1,7 +1,7 @@
 //! What `/context` and `/history` show.
 
 use longhaul::{
-    SessionState,
+    Preset, SessionState,
     config::SoftAction,
     policy::{Forecast, When},
     store::Original,
@@ -134,14 +134,20 @@ fn next(state: &SessionState, forecast: &Forecast) -> String {
 /// Says what a compaction would save. What a model will write is not known, but how long it may be.
 fn would_save(conversation: &Conversation, now_ms: i64) -> String {
     let (state, beside) = (conversation.manager.state(), conversation.overhead());
-    let foretold = match foretold(state, Some(now_ms)) {
+    let writer = conversation.writer();
+    let foretold = match foretold(state, Some(now_ms), writer.map(|writer| writer as _)) {
         Ok(foretold) => foretold,
         Err(why) => return format!("nothing: {why}"),
     };
     let before = state.likely_tokens();
-    let (after, by, least, up_to) = match conversation.has_writer() {
-        true => (foretold.most.min(before), " by a model", "at least ", "at most "),
-        false => (foretold.after, "", "", ""),
+    let (after, least, up_to) = match writer.is_some() {
+        true => (foretold.most.min(before), "at least ", "at most "),
+        false => (foretold.after, "", ""),
+    };
+    let by = match (writer, foretold.by_rule) {
+        (_, Some(why)) => format!(" by rule ({why})"),
+        (Some(_), None) => " by a model".to_owned(),
+        (None, None) => String::new(),
     };
     let saved = match before - after {
         Tokens::ZERO => "nothing".to_owned(),
@@ -155,26 +161,33 @@ fn would_save(conversation: &Conversation, now_ms: i64) -> String {
     )
 }
 
-/// Returns the summaries in force and what was said since; with `all` every message, each under its summary.
-pub(crate) fn history(state: &SessionState, all: bool) -> String {
+/// Returns the summaries in force and what was said since; with `all` every message, each under its summary. Of what was `deleted` it
+/// is said that it was.
+pub(crate) fn history(state: &SessionState, all: bool, deleted: &[Span]) -> String {
     let said = state.originals().len();
+    let counts_from_one = state.config().preset == Some(Preset::Session);
     let mut out = format!("Session history ({} total):\n", counted(said as u64, "message"));
     let mut end = 0;
     for (nth, record) in state.view().summaries().enumerate() {
-        out.push_str(&summary(nth + 1, record));
+        out.push_str(&summary(nth + 1, record, counts_from_one));
         end = end.max(record.covers.end);
     }
     let span = Span { start: if all { 0 } else { end }, end: u64::MAX };
     let shown = state.originals().in_span(span);
-    if !shown.is_empty() {
+    if let Some(first) = shown.first() {
         let title = if all { "Every message" } else { "Recent" };
-        out.push_str(&format!("\n[{title}] m{}-m{}\n", shown[0].id.ordinal, said - 1));
+        let span = Span { start: first.id.ordinal, end: said as u64 };
+        out.push_str(&match counts_from_one {
+            true => format!("\n[{title}] {}: ({span})\n", messages(span)),
+            false => format!("\n[{title}] {span}\n"),
+        });
     }
     for entry in shown {
+        let is_deleted = deleted.iter().any(|span| span.contains(entry.id.ordinal));
         let original = Original {
             ordinal: entry.id.ordinal,
             at_ms: 0,
-            message: Some((*entry.message).clone()),
+            message: (!is_deleted).then(|| (*entry.message).clone()),
             is_changed: false,
         };
         match all {
@@ -185,14 +198,17 @@ pub(crate) fn history(state: &SessionState, all: bool) -> String {
     out
 }
 
-fn summary(nth: usize, record: &SummaryRecord) -> String {
+fn summary(nth: usize, record: &SummaryRecord, counts_from_one: bool) -> String {
     let indented: String = record.text.trim_end().lines().map(|line| format!("  {line}\n")).collect();
-    format!(
-        "\n[Summary {nth}] {} (depth {}, by {}, {})\n{}",
-        record.covers,
-        record.depth,
-        record.mode.as_str(),
-        record.id,
-        plain(&indented)
-    )
+    let by = format!("depth {}, by {}, {}", record.depth, record.mode.as_str(), record.id);
+    let head = match counts_from_one {
+        true => format!("{}: ({}, {by})", messages(record.covers), record.covers),
+        false => format!("{} ({by})", record.covers),
+    };
+    format!("\n[Summary {nth}] {head}\n{}", plain(&indented))
+}
+
+/// Returns a span in 002's words, which count messages from one.
+fn messages(span: Span) -> String {
+    format!("Messages {}-{}", span.start + 1, span.end)
 }

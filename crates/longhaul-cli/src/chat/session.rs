@@ -2,9 +2,9 @@
 
 use std::{path::Path, process::ExitCode};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use longhaul::{
-    Basis, Finished,
+    Basis, Error, Finished,
     store::Hit,
     summarize::Doubt,
     summary_box,
@@ -27,7 +27,7 @@ use crate::{
     lookup::{self, By},
     output::Target,
     paint::{self, counted, grouped, plain},
-    review,
+    review, with_tools,
 };
 
 /// Everything a line may need.
@@ -154,7 +154,10 @@ impl Session<'_> {
             Slash::Summarize { goal } => self.summarize(Basis::Summary, goal.as_deref())?,
             Slash::Resummarize { goal } => self.summarize(Basis::Originals, goal.as_deref())?,
             Slash::History { full } => {
-                let history = picture::history(self.conversation.manager.state(), full);
+                let (store, session) = (&self.conversation.store, self.conversation.manager.line());
+                let held = self.runtime.block_on(store.state(session))?;
+                let deleted = held.map(|held| held.forgotten).unwrap_or_default();
+                let history = picture::history(self.conversation.manager.state(), full, &deleted);
                 self.screen.words(&history);
             }
             Slash::Recall { query } => self.recall(&query)?,
@@ -214,19 +217,26 @@ impl Session<'_> {
         };
         let proposal = proposal?;
         let before = conversation.manager.state().view().len() as u64;
-        // With the summaries that stay in front.
-        let after = conversation.manager.state().check(&proposal).unwrap_or(proposal.outcome().tokens_after);
+        // With the summaries that stay in front. What would not be applied is not offered.
+        let tools = conversation.overhead();
+        let refused = |error| anyhow!(with_tools::refusal(error, tools));
+        let after = conversation.manager.state().check(&proposal).map_err(refused)?;
         let question = format!(
             "Put this in the place of {}? {:#} → {:#} tokens.",
             counted(proposal.outcome().summarized as u64, "message"),
             conversation.used(),
-            after + conversation.overhead()
+            after + tools
         );
         let Some(proposal) = reviewed(&mut self.screen, &mut self.console, proposal, &question)? else {
             self.screen.note("left as it was");
             return Ok(());
         };
-        let rewrite = self.runtime.block_on(conversation.manager.accept(proposal))?;
+        let rewrite = self.runtime.block_on(conversation.manager.accept(proposal));
+        let rewrite = rewrite.map_err(|error| match error {
+            // An edit may have made it longer.
+            Error::Rewrite(error) => refused(error),
+            error => error.into(),
+        })?;
         let after = conversation.manager.state().view().len() as u64;
         conversation.take_events();
         self.screen.text(&plain(&summary_box(&rewrite, before, after)));

@@ -139,7 +139,7 @@ fn seen_stored(stored: &Stored) -> View {
     let entries: Transcript = shown.iter().map(|shown| shown.message().clone()).collect();
     let breakdown = Breakdown::of(entries.entries(), &*stored.counter.counter);
     let (tokens, budget) = (state.likely_tokens() + tools, state.budget() + tools);
-    let foretold = || foretold(state, None).ok().map(|foretold| foretold.after + tools);
+    let foretold = || foretold(state, None, None).ok().map(|foretold| foretold.after + tools);
     let name = |at: u64| match usize::try_from(at).ok().and_then(|at| shown.get(at)) {
         Some(Shown::Message { id, .. }) => id.to_string(),
         Some(Shown::Summary { .. }) => "summary".to_owned(),

@@ -350,6 +350,32 @@ fn what_a_models_summary_would_leave_is_foretold_as_the_most_it_may() {
     }
 }
 
+// asserts 004-54
+#[test]
+fn who_writes_a_summary_is_foretold() {
+    for (preset, window) in [("chain", "2000"), ("chain", "4000"), ("chain", "16000"), ("rolling", "16000")] {
+        let server = Server::start(|_, body| match body["stream"] == true {
+            true => Answer::Says(LONG_ANSWER),
+            false => {
+                Answer::Writes(json!({"narrative": "The steps of the import were explained."}).to_string())
+            }
+        });
+        let mut script: String = (0..3)
+            .map(|nth| format!("What does step {nth} of the import do with part_{nth}.csv?\n"))
+            .collect();
+        script.push_str("/context\n/summarize\ny\n");
+        let folder = Folder::new();
+        let flags = ["--session", "s", "--max-output", "300", "--mode", "llm", "--set", "preserve_recent=2"];
+        let args = [&flags[..], &["--preset", preset, "--window", window]].concat();
+        let ran = folder.run(&server.args(&args), script.as_bytes());
+        let all = shown(&ran);
+        let foretold = all.lines().find(|line| line.contains("would save")).unwrap();
+        let is_asked = server.bodies().iter().any(|body| body["stream"] != true);
+        assert_eq!(foretold.contains("one summary by a model"), is_asked, "{preset} {window}: {all}");
+        assert_eq!(foretold.contains("one summary by rule ("), !is_asked, "{preset} {window}: {all}");
+    }
+}
+
 /// The definitions of tools go out with each request: the bar has them, and so has all that is said beside it.
 #[test]
 fn with_tools_every_number_is_of_a_whole_request() {

@@ -51,6 +51,38 @@ fn the_history_in_full_shows_what_was_summarized() {
     assert!((20..40).contains(&first) && recent.contains("What does step 19 of the import"), "{brief}");
 }
 
+// asserts 002-39
+#[test]
+fn under_its_preset_the_history_has_the_documents_headings() {
+    let (folder, server) = (Folder::new(), start());
+    let typed = [(12, "/summarize\ny\n"), (20, "/summarize\ny\n/history\n/history --full\n")];
+    let ran = talk(&folder, &server, &["--preset", "session"], &typed);
+    let all = out(&ran);
+    let headings: Vec<&str> =
+        all.lines().filter(|line| line.starts_with('[') && line.contains("] Messages ")).collect();
+    // Counted from one, with the handles behind.
+    let spans = headings.iter().map(|heading| {
+        let (title, rest) = heading.split_once("] Messages ").unwrap();
+        let (first, rest) = rest.split_once('-').unwrap();
+        let (last, rest) = rest.split_once(": (").unwrap();
+        let (first, last): (u64, u64) = (first.parse().unwrap(), last.parse().unwrap());
+        assert!(rest.starts_with(&format!("m{}-m{}", first - 1, last - 1)), "{heading}");
+        (&title[1..], first, last)
+    });
+    let spans: Vec<_> = spans.collect();
+    let [
+        ("Summary 1", 1, end),
+        ("Summary 2", next, last),
+        ("Recent", recent, 42),
+        ..,
+        ("Every message", 1, 42),
+    ] = spans[..]
+    else {
+        panic!("{all}")
+    };
+    assert_eq!((next, recent, spans.len()), (end + 1, last + 1, 6), "{all}");
+}
+
 // asserts 002-27
 #[test]
 fn what_a_summary_promises_is_what_the_box_says() {
@@ -98,6 +130,17 @@ fn a_summary_is_made_anew_from_the_originals() {
     assert_eq!(depths, [0, 1, 0], "{history}");
 }
 
+// asserts 004-57
+#[test]
+fn a_summary_larger_than_what_it_replaces_is_not_offered() {
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(&folder, &server, &[], &[(12, "/summarize\ny\n/resummarize\n")]);
+    let said = format!("{}{}", out(&ran), ran.stderr);
+    assert!(said.contains("which is not less than"), "{said}");
+    assert_eq!(said.matches("Put this in the place of").count(), 1, "{said}");
+}
+
+// asserts 002-31
 #[test]
 fn words_that_were_deleted_are_not_said_to_be_unsaid() {
     let (folder, server) = (Folder::new(), start());
@@ -105,9 +148,13 @@ fn words_that_were_deleted_are_not_said_to_be_unsaid() {
         &folder,
         &server,
         &["--set", "delete_originals=true"],
-        &[(20, "/summarize\ny\n/recall account sums of part_3.csv\n/recall nightingale\n")],
+        &[(20, "/summarize\ny\n/recall account sums of part_3.csv\n/recall nightingale\n/history --full\n")],
     );
     let all = format!("{}{}", out(&ran), ran.stderr);
+    // Nor are they shown again.
+    let (_, history) = all.split_once("[Every message]").unwrap();
+    assert!(history.contains("deleted") && !history.contains("What does step 0 of the import"), "{history}");
+    assert!(history.contains("What does step 19 of the import"), "{history}");
     assert_eq!(all.matches("messages were deleted, and what they said cannot be found").count(), 2, "{all}");
     let recalled = folder.run(&["recall", "s", "nightingale"], b"");
     assert!(recalled.stderr.contains("messages were deleted"), "{}", recalled.stderr);
@@ -253,6 +300,7 @@ fn the_status_and_the_picture_say_one_number() {
     assert_eq!(number(&seen), number(&picture), "{seen}\n{picture}");
 }
 
+// asserts 000-23
 /// What a provider bills is not what is counted here, and before, after, and from without is one measure all the same.
 #[test]
 fn what_is_billed_is_one_measure_before_and_after() {
@@ -352,6 +400,7 @@ fn what_is_not_billed_is_not_said_to_be() {
     assert!(!picture.contains("compared"), "{picture}");
 }
 
+// asserts 000-23
 #[test]
 fn what_the_picture_promises_is_not_refused() {
     let (folder, server) = (Folder::new(), start());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use longhaul_extract::family;
 use longhaul_summarize::rules::{MOST_COMMANDS, OMITTED};
-use longhaul_transcript::{FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped};
+use longhaul_transcript::{FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped, one_line};
 
 use crate::{compact::SHORTENED, session::Rewrite};
 
@@ -22,7 +22,7 @@ pub fn notice(record: &SummaryRecord) -> Option<String> {
         "I notice this conversation is getting long. I've created a summary\n\
          of our earlier discussion to maintain context efficiently.\n",
     );
-    let points = points(&record.summary);
+    let points = points(record);
     if !points.is_empty() {
         text.push_str("\nSummary created:\n");
         points.iter().for_each(|point| text.push_str(&format!("- {point}\n")));
@@ -31,8 +31,8 @@ pub fn notice(record: &SummaryRecord) -> Option<String> {
     Some(text)
 }
 
-/// Returns the box after a compaction by hand: messages before and after, tokens saved, topics, and how many files,
-/// commands and decisions are in the summary.
+/// Returns the box after a compaction by hand: messages before and after, tokens saved, topics, how many files were changed and
+/// commands run, and how many decisions the summary tells.
 pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64) -> String {
     let summary = rewrite.record.as_ref().map(|record| record.summary.clone()).unwrap_or_default();
     let saved = rewrite.outcome.tokens_before - rewrite.outcome.tokens_after;
@@ -55,7 +55,7 @@ pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64)
         String::new(),
         format!("Files Modified: {}", n_changed(&summary)),
         format!("Commands Run: {}", n_run(&summary)),
-        format!("Key Decisions: {}", summary.decisions.len()),
+        format!("Key Decisions: {}", rewrite.record.as_ref().map_or(0, |record| told(record).len())),
     ]);
     boxed("Session Summary", &lines)
 }
@@ -71,8 +71,15 @@ fn n_run(summary: &Summary) -> u64 {
     named.max(called)
 }
 
+/// Returns the decisions that the summary's text tells: a record may know more than there was room for.
+fn told(record: &SummaryRecord) -> Vec<&String> {
+    let text = one_line(&record.text);
+    record.summary.decisions.iter().filter(|decision| text.contains(&*one_line(decision))).collect()
+}
+
 /// Returns what a summary is about, in a few lines.
-fn points(summary: &Summary) -> Vec<String> {
+fn points(record: &SummaryRecord) -> Vec<String> {
+    let summary = &record.summary;
     let mut points: Vec<String> = summary.key_points.iter().take(3).cloned().collect();
     let changed: Vec<&str> = changed(summary).collect();
     if !changed.is_empty() {
@@ -80,7 +87,7 @@ fn points(summary: &Summary) -> Vec<String> {
         let more = if changed.len() > 3 { ", ..." } else { "" };
         points.push(format!("Modified {} files ({named}{more})", changed.len()));
     }
-    points.extend(summary.decisions.iter().take(5).cloned());
+    points.extend(told(record).into_iter().take(5).cloned());
     // "Ran tests successfully": what the last command with a known outcome came to.
     if let Some(command) = summary.commands.iter().rfind(|command| !command.note.is_empty()) {
         points.push(format!("Ran {}: {}", whole_words(&command.command, WIDTH), command.note));
@@ -158,7 +165,7 @@ mod tests {
                 commands: vec![CommandNote { command: "npm test".into(), runs: 3, ..CommandNote::default() }],
                 ..Summary::default()
             },
-            text: "Authentication was built.".into(),
+            text: "Authentication was built.\n\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism".into(),
             mode: SummaryMode::Rules,
             model: String::new(),
             made_with: String::new(),

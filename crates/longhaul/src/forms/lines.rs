@@ -12,7 +12,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    page::{RULE, TASK, is_a_persons, with_the_person},
+    page::{Page, RULE, TASK, is_a_persons, with_the_person},
     words,
 };
 
@@ -32,6 +32,9 @@ const QUOTED_REQUEST: usize = 120;
 /// others. The task and the last request come before all of these, and any kind that is not named behind them.
 const IN_A_ROUND: [(Rank, usize); 5] =
     [(Rank::Rule, 3), (Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
+
+/// So many of the newest decisions may take what is left beyond the share of the limit.
+const DECISIONS_OWED: usize = 2;
 
 /// A line that may stand in the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +91,56 @@ pub(super) fn text(
         let said = of_the_person_beside(draft, request, most);
         // The first may take the room that it was asked to leave for an update: its end is worth more than one.
         let limit = if is_update(request) { request.limit } else { most };
-        return Some(with_the_person(words, &said, request, limit, "\n\n"));
+        let text = with_the_person(words, &said, request, limit, "\n\n");
+        return Some(match takes_the_place(request, most) {
+            true => with_decisions(text, &said.decisions, request, limit),
+            false => text,
+        });
     }
     let lines = lines(draft, request, error_details);
     (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit, most))
+}
+
+/// Returns whether what is new takes the place of what was said before, for want of room within `most`.
+fn takes_the_place(request: &SummaryRequest<'_>, most: Tokens) -> bool {
+    let previous = request.previous.filter(|_| is_update(request));
+    previous.is_some_and(|previous| previous.tokens + request.limit > most)
+}
+
+/// Returns a model's words and behind them the newest of `decisions` that they do not tell, as far as there is room: those of the words
+/// whose place they take are gone with these.
+fn with_decisions(
+    words: String,
+    decisions: &[String],
+    request: &SummaryRequest<'_>,
+    limit: Tokens,
+) -> String {
+    let missing = decisions.iter().filter(|decision| !words.contains(decision.trim()));
+    let lines = missing.filter(|decision| !is_kept(request, decision.trim())).map(|decision| {
+        let entry = said_in(request.entries, decision);
+        decision_line(entry.is_some_and(|entry| is_a_persons(&entry.message)), decision).text
+    });
+    let lines: Vec<String> = lines.collect();
+    let mut page = Page::new(request.counter, limit);
+    page.text = words;
+    page.newest(&lines);
+    page.text
+}
+
+/// Returns the line for a decision, of a person's or of the model's.
+fn decision_line(is_a_persons: bool, decision: &str) -> Line {
+    let (start, rank) = SAID[if is_a_persons { 5 } else { 4 }];
+    Line { text: format!("{start}{}]", quoted(decision, QUOTED)), rank }
+}
+
+/// Returns the message that this was said in.
+fn said_in<'e>(entries: &'e [Entry], said: &str) -> Option<&'e Entry> {
+    entries.iter().find(|entry| entry.message.texts().any(|text| text.contains(said.trim())))
+}
+
+/// Returns whether a message that stays says this.
+fn is_kept(request: &SummaryRequest<'_>, text: &str) -> bool {
+    request.kept.iter().any(|entry| entry.message.texts().any(|said| said.contains(text)))
 }
 
 /// Returns a summary with the task and the rules that a model's words do not stand beside yet. Where they follow what was said before,
@@ -99,7 +148,7 @@ pub(super) fn text(
 fn of_the_person_beside(draft: &Draft, request: &SummaryRequest<'_>, most: Tokens) -> Summary {
     let mut said = draft.summary.clone();
     let Some(previous) = request.previous.filter(|_| is_update(request)) else { return said };
-    if previous.tokens + request.limit <= most {
+    if !takes_the_place(request, most) {
         let first = new_entries(request).first().map_or(u64::MAX, |entry| entry.id.ordinal);
         said.constraints.retain(|rule| rule.message >= first);
         said.goal.clear();
@@ -185,18 +234,20 @@ fn head(count: usize) -> String {
 }
 
 /// Returns as many of `lines` as fit, some of each kind (see [`in_turns`]), shown in their order under the head. What must be said
-/// and does not fit `limit` gets what there is up to `most`.
+/// and does not fit `limit` gets what there is up to `most`, and so do the newest decisions, which many rules would leave none of.
 fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
     let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
     let mut left = limit - counter.count_text(&frame) - Tokens(2);
     let order = in_turns(lines);
+    let newest = order.iter().filter(|at| lines[**at].rank == Rank::Decision).take(DECISIONS_OWED);
+    let newest: Vec<usize> = newest.copied().collect();
     let (mut shown, mut owed) = (BTreeSet::new(), Vec::new());
     for at in order {
         let cost = counter.count_text(&lines[at].text) + Tokens(1);
         if cost <= left {
             left -= cost;
             shown.insert(at);
-        } else if lines[at].rank <= Rank::Rule {
+        } else if lines[at].rank <= Rank::Rule || newest.contains(&at) {
             owed.push((at, cost));
         }
     }
@@ -215,7 +266,7 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
         text.push('\n');
         text.push_str(&lines[at].text);
     }
-    if !owed.is_empty() {
+    if owed.iter().any(|(at, _)| lines[*at].rank <= Rank::Rule) {
         text.push('\n');
         text.push_str(TRUNCATED);
     }
@@ -248,10 +299,8 @@ fn in_turns(lines: &[Line]) -> Vec<usize> {
 fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Vec<Line> {
     let summary = &draft.summary;
     let mut placed: Vec<(u64, Line)> = Vec::new();
-    let kept =
-        |text: &str| request.kept.iter().any(|entry| entry.message.texts().any(|said| said.contains(text)));
     let mut say = |at: u64, prefix: usize, said: &str| {
-        if !said.trim().is_empty() && !kept(said.trim()) {
+        if !said.trim().is_empty() && !is_kept(request, said.trim()) {
             let (start, rank) = SAID[prefix];
             let most = if rank == Rank::Request { QUOTED_REQUEST } else { QUOTED };
             placed.push((at, Line { text: format!("{start}{}]", quoted(said, most)), rank }));
@@ -287,8 +336,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         }
     }
     for decision in &summary.decisions {
-        let is_here = |entry: &&Entry| entry.message.texts().any(|text| text.contains(decision.trim()));
-        match entries.iter().find(is_here) {
+        match said_in(entries, decision) {
             Some(entry) => say(entry.id.ordinal, if is_a_persons(&entry.message) { 5 } else { 4 }, decision),
             // An update tells of what is new.
             None if is_first => say(first, 4, decision),
@@ -328,6 +376,9 @@ fn tool_lines(entries: &[Entry], counter: &dyn TokenCounter, error_details: bool
                 summary.key_facts.push(details);
             }
             let family = call.map_or(ToolFamily::Other, family);
+            if family == ToolFamily::Search {
+                SEARCH.clone_into(&mut summary.tool);
+            }
             let rank = match (summary.status, family) {
                 (ToolStatus::Error, _) => Rank::Error,
                 (_, family) => Rank::of(family),
@@ -357,6 +408,9 @@ fn details(
     let lines: Vec<&str> = lines.collect();
     (!lines.is_empty()).then(|| format!("Details: {}", lines.join(" ⏎ ")))
 }
+
+/// The document calls every search this.
+const SEARCH: &str = "search";
 
 /// What the details of an error may cost.
 const DETAILS: Tokens = Tokens(100);
@@ -489,6 +543,25 @@ mod tests {
             !all.contains(TRUNCATED) && all.starts_with("--- Summarized Context (9 items) ---\n"),
             "{all}"
         );
+    }
+
+    // asserts 001-25
+    #[test]
+    fn of_many_rules_and_decisions_the_newest_of_both_stay() {
+        let said = |what: &str, nth: usize| {
+            format!("[✓ assistant: {what}: Number {nth}: {}]", "so it is. ".repeat(20))
+        };
+        let lines: Vec<Line> = (0..6)
+            .flat_map(|nth| {
+                let rule = Line { text: said("Rule", nth), rank: Rank::Rule };
+                [rule, Line { text: said("Decision", nth), rank: Rank::Decision }]
+            })
+            .collect();
+        let text = framed("", &lines, &CharsPer4, Tokens(350), Tokens(500));
+        assert!(CharsPer4.count_text(&text) <= Tokens(500), "{text}");
+        for told in ["Rule: Number 5", "Rule: Number 4", "Rule: Number 3", "Decision: Number 5"] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use longhaul::{
     transcript::{FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, exchange, text, written_by};
+use crate::work::{Script, Work, answer, exchange, text, written_by};
 
 // asserts 000-06, 000-07, 002-17, 004-01, 004-03, 004-05
 #[test]
@@ -680,7 +680,7 @@ async fn a_summary_of_a_session_names_files_and_decisions() {
     }
 }
 
-// asserts 002-11
+// asserts 002-11, 002-38
 #[tokio::test]
 async fn decisions_are_the_same_in_the_record_the_text_and_the_notice() {
     let mut work = Work::new(Preset::Session, 100_000);
@@ -692,13 +692,57 @@ async fn decisions_are_the_same_in_the_record_the_text_and_the_notice() {
     }
     let record = work.context.state().summary().unwrap().clone();
     let decisions = &record.summary.decisions;
-    assert!((1..=5).contains(&decisions.len()), "{decisions:?} in {}", record.text);
+    // The newest five of the 42 messages that it covers.
+    let newest = |nth: u64| format!("We decided to use writer number {nth} for part {nth}.");
+    assert_eq!(record.covers.end, 42);
+    assert_eq!(*decisions, (16..21).map(newest).collect::<Vec<_>>(), "{}", record.text);
     let notice = longhaul::notice(&record).unwrap();
     for decision in decisions {
         assert!(record.text.contains(decision), "{decision} is not sent: {}", record.text);
         assert!(notice.contains(decision), "{decision} is not told: {notice}");
     }
     assert!(!record.summary.key_points.is_empty() && record.summary.key_points.len() <= 3, "{record:?}");
+}
+
+// asserts 002-26, 002-27
+#[tokio::test]
+async fn under_each_preset_the_decisions_that_are_told_are_those_of_the_text() {
+    for config in [Config::default()].into_iter().chain(Preset::ALL.map(Preset::config)) {
+        let name = config.preset.map_or("defaults", Preset::as_str);
+        for (window, by_model) in [(4_000, false), (16_000, false), (16_000, true)] {
+            let script: Option<Box<Script>> = by_model.then(|| {
+                Box::new(|_: usize, _: &_| Ok(answer("The parts were gone through one by one."))) as _
+            });
+            let mode = if by_model { SummaryMode::Hybrid } else { config.mode };
+            let mut work = Work::with(Config { mode, ..config.clone() }, window, script);
+            for nth in 0..90 {
+                work.context.push(Message::user(format!("What about part {nth} of the exporter?")));
+                work.context.push(Message::assistant(format!(
+                    "Part {nth} is read. We decided to use codec{nth}z for queue {nth}. {}",
+                    "It reads the records in batches and keeps each offset. ".repeat(3)
+                )));
+                if nth < 80 {
+                    work.context.prepare().await.unwrap();
+                }
+            }
+            let before = work.context.state().view().len() as u64;
+            let rewrite = work.context.compact(None).await.unwrap();
+            let record = rewrite.record.clone().unwrap();
+            let is_told = |decision: &&String| record.text.contains(decision.as_str());
+            let told = record.summary.decisions.iter().filter(is_told).count();
+            let shown = longhaul::summary_box(&rewrite, before, work.context.state().view().len() as u64);
+            let counted = format!("Key Decisions: {told} ");
+            assert!(shown.contains(&counted), "{name}, {window}: {told}, {shown}{}", record.text);
+            let notice = longhaul::notice(&record).unwrap();
+            for line in notice.lines().filter(|line| line.contains("decided")) {
+                assert!(
+                    record.text.contains(line.trim_start_matches("- ")),
+                    "{name}, {window}: {line}: {}",
+                    record.text
+                );
+            }
+        }
+    }
 }
 
 // asserts 003-06, 003-07, 003-08

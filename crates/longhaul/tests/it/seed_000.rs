@@ -82,6 +82,7 @@ fn should_handle_tool_calls_in_messages() {
 #[test]
 fn should_estimate_a_response_as_half_the_prompt() {
     assert_eq!(estimate_response(Tokens(1_000)), Tokens(500));
+    assert_eq!(estimate_response(Tokens(1_001)), Tokens(501));
 }
 
 // asserts 000-22

@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul::{
     Config, EventKind, Preset, Session,
-    config::Oversize,
+    config::{Oversize, SummaryLimit},
     extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
     summarize::{ClientError, Completion, CompletionRequest, Scripted},
     tokens::{CharsPer4, ContextWindow, TokenCounter},
     transcript::{Cost, Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult, Usage},
 };
 
-use crate::work::{Work, answer, exchange, written_by};
+use crate::work::{Script, Work, answer, exchange, written_by};
 
 fn summarized(tool: &str, arguments: &str, output: &str) -> ToolSummary {
     let call = ToolCall::function("c1", tool, arguments);
@@ -339,8 +339,11 @@ async fn the_summary_is_injected_after_the_system_prompt() {
     work.context.push(Message::system("You are a careful assistant."));
     work.talk(60, 200).await;
     let sent = work.sent();
-    let lines: Vec<&str> = sent.lines().take(2).collect();
-    assert_eq!(lines, ["system: You are a careful assistant.", "system: [Previous Conversation Summary]"]);
+    let lines: Vec<&str> = sent.lines().take(3).collect();
+    assert_eq!(
+        lines,
+        ["system: You are a careful assistant.", "system: [Previous Conversation Summary]", ""]
+    );
     // Where there is no system prompt, it comes first.
     let mut work = Work::new(Preset::Rolling, 8_000);
     work.talk(60, 200).await;
@@ -473,4 +476,99 @@ async fn what_a_paste_left_no_room_for_is_told_of_afterwards() {
     }
     let later = said(&work);
     assert!(later.contains("Task: Port the exporter") && later.contains("audit_trail"), "{later}");
+}
+
+// asserts 001-25
+/// Long rules take most of the limit; the newest decision stands beside them, whoever writes.
+#[tokio::test]
+async fn a_condensed_history_tells_the_newest_decision_while_there_is_room() {
+    const SAYS: &str = "The parts of the exporter were ported one by one, and each was checked.";
+    for (window, by_model) in [(8_000, false), (16_000, false), (8_000, true)] {
+        let mut config = Preset::Rolling.config();
+        if by_model {
+            (config.mode, config.transcript_cap_tokens) = (SummaryMode::Llm, None);
+        }
+        let script: Option<Box<Script>> =
+            by_model.then(|| Box::new(|_: usize, _: &_| Ok(Scripted::says(SAYS))) as _);
+        let mut work = Work::with(config, window, script);
+        let (mut n_condensed, mut last) = (0, String::new());
+        for nth in 0..400 {
+            // A model's few words leave room for an update as long as there are few rules.
+            let rule = match nth % 4 {
+                0 if !by_model || nth % 40 == 0 => {
+                    format!(
+                        " Never rename the column col{nth}, {}.",
+                        "nor a view that is made of it and read by the clerks ".repeat(3)
+                    )
+                }
+                _ => String::new(),
+            };
+            work.context.push(Message::user(format!("Please go on with part {nth}.{rule}")));
+            work.context.push(Message::assistant(format!(
+                "Part {nth} is done. We decided to use codec{nth} for queue {nth}. {}",
+                "The batch reads rows and writes them to the table. ".repeat(8)
+            )));
+            work.context.prepare().await.unwrap();
+            let text = work.summary();
+            if text == last || !text.starts_with("[Condensed history]") {
+                continue;
+            }
+            n_condensed += 1;
+            let record = work.context.state().summary().unwrap();
+            let covered = record.covers.end;
+            let newest = (0..nth).rev().find(|at| 2 * at + 1 < covered).unwrap();
+            assert!(
+                text.contains(&format!("codec{newest} for queue {newest}")),
+                "m{covered} in {window}: {text}"
+            );
+            last = text;
+            if n_condensed == 4 {
+                break;
+            }
+        }
+        assert!(n_condensed > 2, "{n_condensed} in {window}, by a model: {by_model}");
+    }
+}
+
+// asserts 001-33, 001-34
+#[tokio::test]
+async fn the_lines_of_calls_keep_to_the_documents_sizes_and_name() {
+    // Room for all of them.
+    let config =
+        Config { max_summary_tokens: SummaryLimit::Tokens(Tokens(2_000)), ..Preset::Rolling.config() };
+    let mut work = Work::with(config, 60_000, None);
+    let command = format!(r#"{{"command":"{}"}}"#, "cargo test -p relay && ".repeat(9));
+    let failed = format!("error: {}\nexit code: 1", "the path is not there ".repeat(6));
+    let code: String = (0..9).map(|nth| format!("export const part{nth} = {nth};\n")).collect();
+    let found: String = (0..9).map(|nth| format!("src/part_{nth}.ts:1:part{nth}\n")).collect();
+    for (nth, (tool, arguments, output)) in [
+        ("execute_bash", command.as_str(), failed.as_str()),
+        ("read_file", r#"{"path":"src/parts.ts"}"#, &code),
+        ("grep", r#"{"pattern":"part\\d"}"#, &found),
+        ("search_files", r#"{"pattern":"lexer"}"#, "No matches"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for message in exchange(&format!("c{nth}"), tool, arguments, output, Outcome::Unstated) {
+            work.context.push(message);
+        }
+    }
+    work.talk(30, 300).await;
+    work.context.compact(None).await.unwrap();
+    let text = work.summary();
+    let line = |start: &str| {
+        text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {text}"))
+    };
+    let fact = |line: &str, label: &str| {
+        let (_, fact) = line.split_once(&format!("{label}: ")).unwrap_or_else(|| panic!("{label}: {text}"));
+        fact.split([']', '|']).next().unwrap().trim().to_owned()
+    };
+    let bash = line("[❌ execute_bash: ");
+    assert_eq!(fact(bash, "Command").trim_end_matches("...").len(), 60 - " ".len(), "{bash}");
+    assert!((101..=303).contains(&fact(bash, "Error").len()), "{bash}");
+    assert_eq!(fact(line("[✓ read_file: "), "Exports"), "part0, part1, part2, part3, part4 and 4 more");
+    let search = line("[✓ search: Pattern: \"part");
+    assert_eq!(fact(search, "Top files"), "src/part_0.ts, src/part_1.ts, src/part_2.ts and 6 more");
+    line("[✓ search: Pattern: \"lexer\"");
 }

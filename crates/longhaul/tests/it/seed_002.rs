@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Decision, Hold, Preset, Reason, Session, notice,
+    Config, Decision, Hold, Preset, Reason, Session, Shown, notice,
     store::{MemoryStore, SummaryStore},
     summarize::Scripted,
     summary_box,
@@ -134,7 +134,7 @@ async fn a_summary_is_at_most_three_tenths_of_what_it_replaces() {
     }
 }
 
-// asserts 002-08, 002-10, 002-12, 002-13, 002-14, 004-14
+// asserts 002-10, 002-12, 002-13, 002-14, 004-14
 #[tokio::test]
 async fn the_record_has_the_documents_fields() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -152,7 +152,6 @@ async fn the_record_has_the_documents_fields() {
         work.talk(1, 60).await;
     }
     let record = work.context.state().summary().unwrap();
-    assert!(!record.id.as_str().is_empty());
     assert!(!record.covers.is_empty());
     assert!(!record.text.is_empty());
     let files = |state: &[FileState]| {
@@ -170,6 +169,29 @@ async fn the_record_has_the_documents_fields() {
     assert_eq!(tools, [("Edit", 5, 3), ("Read", 5, 3)]);
     assert_eq!(record.created_at_ms, 1_700_000_000_000);
     assert_eq!(record.tokens, longhaul::tokens::TokenCounter::count_text(&CharsPer4, &record.text));
+}
+
+// asserts 002-08
+#[tokio::test]
+async fn a_summarys_id_follows_from_what_it_covers_and_says() {
+    let id = async |n: usize, by_model: Option<&'static str>| {
+        let mut work = match by_model {
+            None => Work::new(Preset::Session, 1_000_000),
+            Some(says) => Work::asking(Preset::Session, 1_000_000, move |_, _| Ok(Scripted::says(says))),
+        };
+        work.talk(n, 60).await;
+        work.context.compact(None).await.unwrap();
+        work.context.state().summary().unwrap().id.clone()
+    };
+    let (first, again) = (id(30, None).await, id(30, None).await);
+    assert_eq!(first, again);
+    assert_ne!(id(32, None).await, first, "it covers two more");
+    let said = id(30, Some("- The user goes through the parts one by one.")).await;
+    assert_ne!(
+        said,
+        id(30, Some("- The user goes through the limits one by one.")).await,
+        "it says something else"
+    );
 }
 
 // asserts 002-15, 002-21, 002-32
@@ -225,25 +247,69 @@ async fn summarization_can_be_switched_off() {
     let mut work = Work::with(config, 1_000_000, None);
     assert_eq!(work.talk(120, 20).await, 0);
     assert_eq!(work.context.decide(), Decision::Hold(Hold::Disabled));
+
+    // And in the middle of a conversation: what was summarized stays so, and nothing more is.
+    let store = Arc::new(MemoryStore::new());
+    let builder = |enabled| {
+        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(100_000), Tokens::ZERO))
+            .config(Config { enabled, ..Preset::Session.config() })
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+    };
+    let mut context = builder(true).open().await.unwrap();
+    for nth in 0..180 {
+        if nth == 60 {
+            context.save().await.unwrap();
+            drop(context);
+            context = builder(false).open().await.unwrap();
+        }
+        context.push(Message::user(format!("Message {nth} of the session. ").repeat(10)));
+        context.prepare().await.unwrap();
+    }
+    assert_eq!(context.state().status(None).summary_count, 1);
+    assert_eq!(context.state().view().len(), 1 + 180 - 41);
 }
 
-// asserts 002-27
+// asserts 002-26, 002-27
 #[tokio::test]
 async fn a_manual_summary_shows_the_box_and_an_automatic_one_the_notice() {
     let mut work = Work::new(Preset::Session, 1_000_000);
-    for message in exchange("c1", "edit_file", r#"{"path":"auth.ts"}"#, "ok", Outcome::Unstated) {
-        work.context.push(message);
+    work.context.push(Message::user("Move the sign-in to tokens, and check each part of it."));
+    for nth in 0..3 {
+        let path = format!(r#"{{"path":"src/auth_{nth}.ts"}}"#);
+        for message in exchange(&format!("e{nth}"), "edit_file", &path, "ok", Outcome::Unstated) {
+            work.context.push(message);
+        }
+        let command = format!(r#"{{"command":"npm test part_{nth}"}}"#);
+        for message in exchange(&format!("r{nth}"), "execute_bash", &command, "3 passed", Outcome::Unstated) {
+            work.context.push(message);
+        }
     }
-    work.talk(48, 40).await;
-    let before = work.context.state().view().len() as u64;
+    work.context.push(Message::assistant("We decided to use JWT tokens with a refresh."));
+    work.context.push(Message::user("And we are going with Postgres for them."));
+    work.talk(35, 40).await;
+    assert!(work.finished().is_empty(), "that would be an automatic one");
+    let (before, tokens) = (work.context.state().view().len() as u64, work.context.state().tokens());
     let rewrite = work.context.compact(None).await.unwrap();
-    let after = work.context.state().view().len() as u64;
+    let (after, left) = (work.context.state().view().len() as u64, work.context.state().tokens());
     let shown = summary_box(&rewrite, before, after);
     assert!(shown.starts_with("┌─ Session Summary ─"), "{shown}");
-    assert!(shown.contains(&format!("│ Messages: {before} → {after} (")), "{shown}");
-    assert!(shown.contains("│ Tokens saved: ~") && shown.contains("│ Commands Run: "), "{shown}");
+    // What it says is what happened.
+    assert_eq!((before, after), (50, 11));
+    for line in [
+        format!("Messages: {before} → {after} (78% reduction)"),
+        format!("Tokens saved: ~{}", longhaul::transcript::grouped((tokens - left).0)),
+        "Key Topics:".to_owned(),
+        "Files Modified: 3".to_owned(),
+        "Commands Run: 3".to_owned(),
+        "Key Decisions: 2".to_owned(),
+    ] {
+        assert!(shown.contains(&format!("│ {line:<49} │")), "{line}: {shown}");
+    }
     let text = notice(&rewrite.record.unwrap()).unwrap();
     assert!(text.starts_with("I notice this conversation is getting long."), "{text}");
+    assert!(text.contains("- Modified 3 files (src/auth_0.ts, src/auth_1.ts, src/auth_2.ts)\n"), "{text}");
+    assert!(text.contains("- We decided to use JWT tokens with a refresh.\n"), "{text}");
     assert!(text.ends_with("Recent conversation preserved. You can continue normally.\n"), "{text}");
 }
 
@@ -275,11 +341,45 @@ async fn no_secret_reaches_a_summary() {
 #[tokio::test]
 async fn the_conversation_stays_coherent_across_many_summaries() {
     let mut work = Work::new(Preset::Session, 20_000);
+    work.context.push(Message::system("You are a careful engineer."));
     work.context
         .push(Message::user("Migrate the billing tables; the cut-over is on 2025-03-14 and must not move"));
-    work.talk(300, 80).await;
-    assert!(work.finished().len() >= 3);
-    assert!(work.sent().contains("2025-03-14"), "{}", work.sent());
+    for nth in 0..300 {
+        let arguments = format!(r#"{{"path":"src/part_{nth}.rs"}}"#);
+        for message in
+            exchange(&format!("c{nth}"), "read_file", &arguments, "fn part() {}", Outcome::Succeeded)
+        {
+            work.context.push(message);
+        }
+        work.talk(2, 60).await;
+        // What is shown is one story: the instructions, then summaries, each from where the one before ended, then everything said
+        // since, in its order, and each call with its result.
+        let view = work.context.state().view();
+        let (mut covered, mut next, mut open) = (1, None, Vec::new());
+        for (at, shown) in view.shown().enumerate() {
+            match shown {
+                Shown::Summary { record, .. } => {
+                    assert_eq!((record.covers.start, next), (covered, None), "{at}: {}", work.sent());
+                    covered = record.covers.end;
+                }
+                Shown::Message { id, message, .. } if at == 0 => {
+                    assert!(message.is_system() && id.ordinal == 0)
+                }
+                Shown::Message { id, message, .. } => {
+                    assert_eq!(id.ordinal, next.unwrap_or(covered), "{}", work.sent());
+                    next = Some(id.ordinal + 1);
+                    open.extend(message.calls().map(|call| call.id.clone()));
+                    for result in message.results() {
+                        assert_eq!(open.pop().as_ref(), Some(&result.call_id), "{}", work.sent());
+                    }
+                }
+                shown => panic!("{shown:?}"),
+            }
+        }
+        assert_eq!((next, open.len()), (Some(work.context.state().originals().len() as u64), 0));
+        assert!(work.sent().contains("2025-03-14"), "{}", work.sent());
+    }
+    assert!(work.finished().len() >= 20);
 }
 
 // asserts 002-03

@@ -1,9 +1,10 @@
 //! What fills the window of a conversation that is held: one of `chat`, there and from without.
 
 use longhaul::{
-    SessionState, Shown,
+    Config, Job, SessionState, Shown,
     compact::CompactError,
     policy::{Action, Decision, Reason},
+    summarize::Summarizer,
     tokens::TokenCounter,
     transcript::Tokens,
 };
@@ -19,17 +20,24 @@ pub(crate) struct Foretold {
     pub(crate) after: Tokens,
     /// The same with a summary as long as it may be.
     pub(crate) most: Tokens,
+    /// Why no model of those that write summaries is asked for this one, where none is.
+    pub(crate) by_rule: Option<&'static str>,
 }
 
-/// Returns what the compaction that is due would come to, or the one that somebody may ask for.
+/// Returns what the compaction that is due would come to, or the one that somebody may ask for; `writer` is who writes summaries,
+/// where rules do not.
 ///
 /// # Errors
 /// Why there would be none.
-pub(crate) fn foretold(state: &SessionState, now_ms: Option<i64>) -> Result<Foretold, String> {
+pub(crate) fn foretold(
+    state: &SessionState,
+    now_ms: Option<i64>,
+    writer: Option<&dyn Summarizer>,
+) -> Result<Foretold, String> {
     let rebuild = state.measure(now_ms).next_depth >= state.config().max_summary_chain_depth;
-    let reason = match state.decide(now_ms) {
-        Decision::Act { reason, .. } => reason,
-        Decision::Hold(_) => Reason::Manual,
+    let (due, reason) = match state.decide(now_ms) {
+        Decision::Act { action, reason } => (Some(action), reason),
+        Decision::Hold(_) => (None, Reason::Manual),
     };
     let job =
         state.plan(Action::Summarize { rebuild }, reason, None, now_ms).map_err(|error| error.to_string())?;
@@ -37,10 +45,32 @@ pub(crate) fn foretold(state: &SessionState, now_ms: Option<i64>) -> Result<Fore
         return Err(CompactError::NothingNew.to_string());
     }
     let limit = job.request().limit;
+    let by_rule = writer.and_then(|writer| why_by_rule(writer, due, &job, state.config()));
     let finished = job.finish_by_rule().map_err(|error| error.to_string())?;
     let after = state.check(&finished).map_err(|error| error.to_string())?;
     let most = after + (limit - finished.record().tokens);
-    Ok(Foretold { summarized: finished.outcome().summarized, after, most })
+    Ok(Foretold { summarized: finished.outcome().summarized, after, most, by_rule })
+}
+
+/// Returns why `writer` is not asked, or asks nobody, for this summary.
+fn why_by_rule(
+    writer: &dyn Summarizer,
+    due: Option<Action>,
+    job: &Job,
+    config: &Config,
+) -> Option<&'static str> {
+    if let Some(Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. }) = due {
+        return Some("no model is asked for the one that is due");
+    }
+    if job.too_large_for_model(config).is_some() {
+        return Some("it is of more than a model is shown");
+    }
+    let plan = writer.plan(&job.request());
+    match plan.max_calls {
+        0 if plan.models.is_empty() => Some("there is no room for a model's words"),
+        0 => Some("the prompt does not fit a model's window"),
+        _ => None,
+    }
 }
 
 /// Returns what the view costs by kind, with the definitions of tools at what they take; a summary is a kind of its own. All of
