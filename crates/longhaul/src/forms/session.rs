@@ -17,7 +17,7 @@ const MOST_DECISIONS: usize = 5;
 const MOST_TOPICS: usize = 3;
 const TOPIC_CHARS: usize = 80;
 
-/// What stands after the content gets this share of the limit at most.
+/// What stands after the content gets this share of the limit, and more where the content leaves it.
 const FACTS_SHARE: f64 = 0.45;
 
 /// What the heading of the decisions costs at most.
@@ -47,7 +47,10 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         Some(words) => request.limit - sure(words, request) - SEPARATOR,
         None => request.limit,
     };
-    let for_facts = request.limit.scaled(FACTS_SHARE).min(most);
+    // What the content leaves is theirs as well.
+    let free = counter.count_up_to(content, request.limit);
+    let free = free.map_or(Tokens::ZERO, |content| request.limit - content - SEPARATOR);
+    let for_facts = request.limit.scaled(FACTS_SHARE).max(free).min(most);
     let mut facts = Page::new(counter, for_facts);
     // What the user set out for comes first, then what changed and what was decided; rules get what these leave.
     let person = match words(draft) {

@@ -8,7 +8,9 @@ use longhaul::{
     summarize::Scripted,
     summary_box,
     tokens::{CharsPer4, ContextWindow},
-    transcript::{FileState, Message, Outcome, SessionId, Span, SummaryMode, Tokens},
+    transcript::{
+        FileState, Message, Outcome, Part, Role, SessionId, Span, SummaryMode, Tokens, ToolCall, ToolResult,
+    },
 };
 
 use crate::work::{Script, Work, answer, exchange, text};
@@ -480,6 +482,41 @@ async fn with_originals_deleted_the_task_outlives_many_summaries() {
             let sent = sent.join("\n");
             assert!(!sent.contains("[forgotten]"), "{name}, step {nth}: {sent}");
             assert!(sent.contains("2026-12-14"), "{name}, step {nth}: {sent}");
+        }
+    }
+}
+
+// asserts 002-25
+#[tokio::test]
+async fn the_files_take_the_room_that_a_models_few_words_leave() {
+    let says = |_: usize, _: &_| Ok(Scripted::says("- The parts were moved one by one."));
+    let mut work = Work::asking(Preset::Session, 200_000, says);
+    work.context.push(Message::user("Move the parts of the exporter."));
+    for nth in 0..20 {
+        let calls = (0..6).map(|part| {
+            let arguments =
+                format!(r#"{{"file_path":"src/part_{nth}_{part}.rs","old_string":"a","new_string":"b"}}"#);
+            Part::ToolCall(ToolCall::function(format!("c{nth}_{part}"), "Edit", arguments))
+        });
+        work.context.push(Message::new(Role::Assistant, calls.collect()));
+        let results = (0..6).map(|part| {
+            Part::ToolResult(ToolResult::text(format!("c{nth}_{part}"), "updated", Outcome::Succeeded))
+        });
+        work.context.push(Message::new(Role::Tool, results.collect()));
+    }
+    work.talk(12, 300).await;
+    let record = work.context.state().summary().unwrap();
+    assert_ne!(record.mode, SummaryMode::Rules);
+    // What was done last may stay with the newest messages.
+    for nth in 0..19 {
+        for part in 0..6 {
+            let path = format!("src/part_{nth}_{part}.rs");
+            assert!(
+                record.text.contains(&path),
+                "{path}: {} of 1,000 tokens: {}",
+                record.tokens,
+                record.text
+            );
         }
     }
 }
