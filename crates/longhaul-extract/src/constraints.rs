@@ -399,6 +399,8 @@ mod tests {
             ("user: Don't forget what I said about the colours!", None),
             ("user: Forget what I said about the fonts.", None),
             ("user: What did I say about the colours?", None),
+            ("user: Why do you ignore what I said about the colours?", None),
+            ("user: You seem to forget what I said about the colours.", None),
         ] {
             let all = found(&format!("{colours}\n{said}"));
             assert_eq!((all[0].2, all[1].2), (by, None), "{said}: {all:?}");

@@ -53,7 +53,13 @@ pub(super) fn replaced(
 
 /// Returns what a sentence says is to be forgotten: up to the end of the clause.
 fn subject(lower: &str) -> Option<&str> {
-    if !FORGET.iter().any(|words| lower.contains(words)) {
+    let is_told = |(at, _)| {
+        let before = lower.get(..at).unwrap_or_default().trim_end();
+        before.is_empty()
+            || before.ends_with([',', ';', ':', '-', '–'])
+            || LEADS.iter().any(|lead| before.ends_with(lead))
+    };
+    if !FORGET.iter().any(|words| lower.match_indices(words).any(is_told)) {
         return None;
     }
     let (_, rest) = SAID.iter().find_map(|words| lower.split_once(words))?;
@@ -87,6 +93,29 @@ const FORGET: [&str; 10] = [
     "vergiss ",
     "olvida ",
     "oublie ",
+];
+
+/// What may stand before that: "did you forget what I said about …" and "you ignore the rule on …" take nothing back.
+const LEADS: [&str; 19] = [
+    "ok",
+    "okay",
+    "yes",
+    "no",
+    "please",
+    "just",
+    "now",
+    "so",
+    "and",
+    "then",
+    "actually",
+    "let's",
+    "lets",
+    "you can",
+    "you may",
+    "you could",
+    "we can",
+    "can you",
+    "bitte",
 ];
 
 /// What stands before the subject of what was said.
