@@ -33,8 +33,8 @@ pub struct FileHistory {
     pub last_message: u64,
     /// What its edits changed, oldest first, as far as the calls say so.
     pub trail: Vec<FileEdit>,
-    /// What became of it up to each commit that has it otherwise than the one before, oldest first.
-    committed: Vec<Committed>,
+    /// What became of it up to the last commit, where there was one since it was changed.
+    committed: Option<Committed>,
     /// Whether it was made in this conversation.
     was_made_here: bool,
     /// Whether a command wrote it: what that changed is not in the trail.
@@ -58,8 +58,8 @@ struct Committed {
 /// Returns the files that calls in `entries` touched, by path, each with its final state.
 ///
 /// Calls that failed touch nothing. Shell commands count: `rm`, `mv`, `cp`, `touch`, `tee`, `sed -i`, redirects,
-/// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset`, `git stash`, and patches. What was committed is not put back
-/// by what puts the working copy back, unless the commit is given up as well (`git reset --hard HEAD~1`).
+/// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset --hard`, and patches. What was committed is not put back
+/// by what puts the working copy back.
 pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
     let mut touches = Touches::default();
     each_act(entries, |act| touches.take(act));
@@ -89,18 +89,7 @@ impl Touches {
             .iter()
             .any(|said| result.joined_text().trim_start().starts_with(said))
         {
-            let puts_back = |touch: &Touch| {
-                use Touch::{DropStash, Revert, RevertAll, Stash, Uncommit, Unstash};
-                matches!(touch, Revert(_) | RevertAll | Stash | Unstash | DropStash | Uncommit { .. })
-            };
-            found.retain(|touch| !puts_back(touch));
-        }
-        // What `git clean` takes away it names.
-        if act.call.command().is_some_and(|command| command.contains("git ") && command.contains("clean")) {
-            let text = result.joined_text();
-            let gone = text.lines().filter_map(|line| line.strip_prefix("Removing "));
-            let dir = act.call.working_dir().unwrap_or_default();
-            found.extend(gone.map(|path| Touch::Delete(shell::join(dir, path.trim_end_matches('/')))));
+            found.retain(|touch| !matches!(touch, Touch::Revert(_) | Touch::RevertAll));
         }
         let mut edits = Vec::new();
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
@@ -383,50 +372,6 @@ tool#c5: ok
                 a.rs Modified edited 2 times, +2 -2 lines m7
             "#]],
         );
-    }
-
-    #[test]
-    fn what_git_lays_aside_or_gives_up_is_gone_until_it_is_taken_back() {
-        let after = |commands: &str, expected| {
-            let script = format!(
-                r#"
-user: go
-assistant: !Edit#c1 {{"file_path":"src/a.rs","old_string":"a","new_string":"b"}} !Write#c2 {{"file_path":"src/new.rs","content":"x"}}
-tool#c1: ok
-tool#c2: ok
-assistant: !Bash#c3 {{"command":"git add . && git commit -m one"}} !Edit#c4 {{"file_path":"src/a.rs","old_string":"b","new_string":"c\nd"}} !Edit#c5 {{"file_path":"b.rs","old_string":"b","new_string":"c"}} !Bash#c6 {{"command":"{commands}"}}
-tool#c3: [main 1] one
-tool#c4: ok
-tool#c5: ok
-tool#c6: Saved working directory
-"#
-            );
-            let said = transcript(&script);
-            let told: Vec<String> = trail(said.entries())
-                .iter()
-                .map(|file| format!("{} {:?} {}", file.path, file.state, file.note().note))
-                .collect();
-            assert_eq!(told.join("; "), expected, "{commands}");
-        };
-        let before = "src/new.rs Created +1 -0 lines; b.rs Modified +1 -1 lines; src/a.rs Modified edited 2 times, +3 -2 lines";
-        let back = "src/new.rs Created +1 -0 lines; b.rs Reverted ; src/a.rs Modified +1 -1 lines";
-        after("git status", before);
-        for puts_back in [
-            "git stash",
-            "git checkout .",
-            "git reset --hard",
-            "git restore -- b.rs src",
-            "git stash -q && git stash drop",
-        ] {
-            after(puts_back, back);
-        }
-        for lays_aside in
-            ["git stash && cargo test; git stash pop", "git stash && git stash apply && git stash drop"]
-        {
-            after(lays_aside, before);
-        }
-        after("git reset --hard HEAD~1", "b.rs Reverted ; src/a.rs Reverted ");
-        after("git reset --soft HEAD^", before);
     }
 
     #[test]

@@ -25,8 +25,6 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEd
     // Most touches only read, and of those only the last before something else happens counts.
     let mut read: HashMap<&str, u64> = HashMap::new();
     let mut moved: Vec<Moved> = Vec::new();
-    let mut commits: Vec<usize> = Vec::new();
-    let mut stashed: Vec<Vec<(String, FileHistory)>> = Vec::new();
     for (nth, (message, touch)) in touches.iter().enumerate() {
         let message = *message;
         if let Touch::Read(path) = touch {
@@ -43,44 +41,9 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEd
                 continue;
             }
             Touch::Commit => {
-                commits.push(nth);
                 for file in files.values_mut() {
-                    let now = file.as_committed(nth);
-                    if file.committed.last().is_none_or(|has| !has.is_of(file)) {
-                        file.committed.push(now);
-                    }
+                    file.committed = Some(file.as_committed(nth));
                 }
-                continue;
-            }
-            Touch::Uncommit { count, hard } => {
-                let first = commits.len().saturating_sub(*count);
-                if let Some(first) = commits.drain(first..).next() {
-                    files.values_mut().for_each(|file| file.give_up(first, *hard, message));
-                }
-                continue;
-            }
-            Touch::Stash => {
-                let mut aside = Vec::new();
-                for (path, file) in &mut files {
-                    let before = file.clone();
-                    file.put_back(message, nth);
-                    if file.gone.len() > before.gone.len() {
-                        aside.push((path.clone(), before));
-                    }
-                }
-                stashed.push(aside);
-                continue;
-            }
-            Touch::Unstash => {
-                for (path, before) in stashed.last().cloned().unwrap_or_default() {
-                    if let Some(file) = files.get_mut(&path) {
-                        file.take_back(before, message);
-                    }
-                }
-                continue;
-            }
-            Touch::DropStash => {
-                stashed.pop();
                 continue;
             }
             _ => {}
@@ -99,22 +62,16 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEd
                 continue;
             }
         }
-        if let Touch::Revert(_) = touch {
-            // A directory takes the files in it along.
-            let inside = format!("{path}/");
-            let of_path = |name: &str| name == path || name.starts_with(&inside);
-            files.range_mut(path.clone()..).take_while(|(name, _)| name.starts_with(&path)).for_each(
-                |(name, file)| {
-                    if of_path(name) {
-                        file.put_back(message, nth);
-                    }
-                },
-            );
-            continue;
-        }
         let file = files.entry(path.clone()).or_insert_with(|| FileHistory::new(&path));
-        file.last_message = message;
         match touch {
+            Touch::Revert(_) => {
+                file.put_back(message, nth);
+                continue;
+            }
+            _ => file.last_message = message,
+        }
+        match touch {
+            Touch::Read(_) | Touch::RevertAll | Touch::Commit | Touch::Revert(_) => {}
             Touch::Create(_) => file.write(FileState::Created),
             Touch::Touched(_) if known => {}
             Touch::Touched(_) => file.write(FileState::Created),
@@ -140,8 +97,6 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEd
                 target.has_unseen_edits |= before.has_unseen_edits;
                 (target.edits, target.other_name, target.last_message) = (before.edits, Some(path), message);
             }
-            // The others are not about one file.
-            _ => {}
         }
     }
     take_reads(&mut files, &mut read);
@@ -254,13 +209,6 @@ fn rename_inside(
     moved
 }
 
-impl Committed {
-    /// Returns whether the file is as version control has it.
-    fn is_of(&self, file: &FileHistory) -> bool {
-        (self.state, self.edits) == (file.state, file.edits)
-    }
-}
-
 impl FileHistory {
     fn new(path: &str) -> FileHistory {
         FileHistory {
@@ -270,7 +218,7 @@ impl FileHistory {
             other_name: None,
             last_message: 0,
             trail: Vec::new(),
-            committed: Vec::new(),
+            committed: None,
             was_made_here: false,
             has_unseen_edits: false,
             gone: Vec::new(),
@@ -294,9 +242,8 @@ impl FileHistory {
 
     /// Puts the file back to what version control has of it, which is touch `nth`.
     fn put_back(&mut self, message: u64, nth: usize) {
-        let committed = self.committed.last().copied();
-        let (state, edits) = match (committed, self.state) {
-            (Some(has), _) if has.is_of(self) => return,
+        let (state, edits) = match (self.committed, self.state) {
+            (Some(has), now) if (has.state, has.edits) == (now, self.edits) => return,
             // Version control has it as it was changed here.
             (Some(has), _) => (has.state, has.edits),
             // What version control does not know stays.
@@ -306,30 +253,8 @@ impl FileHistory {
             _ => return,
         };
         (self.state, self.edits, self.last_message) = (state, edits, message);
-        self.gone.push((committed.map(|has| has.nth), nth));
-        self.has_unseen_edits = committed.is_some_and(|has| has.has_unseen_edits);
-    }
-
-    /// Takes in that the commits from touch `first` on are none any more.
-    fn give_up(&mut self, first: usize, hard: bool, message: u64) {
-        let was_known = !self.committed.is_empty();
-        self.committed.retain(|has| has.nth < first);
-        if hard && was_known && self.committed.is_empty() && self.was_made_here {
-            (self.state, self.last_message) = (FileState::Deleted, message);
-        }
-    }
-
-    /// Takes back what was laid aside of the file, as it was `before`.
-    fn take_back(&mut self, before: FileHistory, message: u64) {
-        let laid_aside = before.gone.len();
-        if self.gone.len() > laid_aside {
-            self.gone.remove(laid_aside);
-        }
-        if matches!(self.state, FileState::Reverted | FileState::Read) || self.edits < before.edits {
-            (self.state, self.edits) = (before.state, before.edits.max(self.edits));
-        }
-        self.has_unseen_edits |= before.has_unseen_edits;
-        self.last_message = message;
+        self.gone.push((self.committed.map(|has| has.nth), nth));
+        self.has_unseen_edits = self.committed.is_some_and(|has| has.has_unseen_edits);
     }
 
     /// Returns whether the edit that came behind `nth` touches was put back.

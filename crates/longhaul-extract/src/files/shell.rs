@@ -19,10 +19,6 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
             at(if appends { Touch::Edit } else { Touch::Write }, target);
         }
         let Some((name, rest)) = plain.split_first() else { continue };
-        if *name == "git" {
-            git_touches(rest, &dir, &mut touches);
-            continue;
-        }
         let operands = operands(name, rest);
         let has = |flag: &str| rest.contains(&flag);
         match (*name, operands.as_slice()) {
@@ -33,90 +29,42 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
                 paths.iter().for_each(|path| at(if has("-a") { Touch::Edit } else { Touch::Write }, path))
             }
             ("cp", [_, .., to]) => at(Touch::Write, to),
-            ("mv", [from, to]) => rename(from, to, &mut touches, &dir),
+            ("mv", [from, to]) | ("git", ["mv", from, to]) if is_path(from) && is_path(to) => {
+                touches.push(Touch::Rename(join(&dir, from), join(&dir, &into_directory(from, to))));
+            }
             ("sed" | "perl", [_, paths @ ..]) if rest.iter().any(|word| edits_in_place(word)) => {
                 paths.iter().for_each(|path| at(Touch::Edit, path));
             }
+            ("git", ["commit", ..]) if !has("--dry-run") => touches.push(Touch::Commit),
             ("cat" | "head" | "tail" | "less" | "nl" | "bat", paths) => {
                 let files = paths.iter().filter(|path| !path.bytes().all(|byte| byte.is_ascii_digit()));
                 files.for_each(|path| at(Touch::Read, path));
             }
             ("sed", [_, paths @ ..]) if has("-n") => paths.iter().for_each(|path| at(Touch::Read, path)),
+            ("git", ["rm", paths @ ..]) => paths.iter().for_each(|path| at(Touch::Delete, path)),
+            ("git", ["restore", paths @ ..]) if !has("--staged") || has("--worktree") => {
+                revert(paths, &mut touches, &dir);
+            }
+            ("git", ["checkout", paths @ ..]) if has("--") => {
+                let after =
+                    rest.iter().skip_while(|word| **word != "--").skip(1).copied().collect::<Vec<_>>();
+                let _ = paths;
+                revert(&after, &mut touches, &dir);
+            }
+            ("git", ["checkout", "."]) | ("git", ["reset", ..])
+                if *name == "git" && (has("--hard") || has(".")) =>
+            {
+                touches.push(Touch::RevertAll);
+            }
+            ("git", ["checkout", paths @ ..]) => {
+                // Without `--` a name may be a branch: only what looks like a file counts.
+                let files: Vec<&str> = paths.iter().copied().filter(|path| looks_like_file(path)).collect();
+                revert(&files, &mut touches, &dir);
+            }
             _ => {}
         }
     }
     touches
-}
-
-/// What git is told to do to the files in `dir`, or where `-C` says.
-fn git_touches(words: &[&str], dir: &str, touches: &mut Vec<Touch>) {
-    let mut dir = dir.to_owned();
-    let mut words = words;
-    loop {
-        words = match words {
-            ["-C", to, rest @ ..] => {
-                dir = join(&dir, to);
-                rest
-            }
-            ["-c", _, rest @ ..] => rest,
-            [flag, rest @ ..] if flag.starts_with('-') => rest,
-            _ => break,
-        };
-    }
-    let Some((verb, rest)) = words.split_first() else { return };
-    let operands = operands("git", rest);
-    let has = |flag: &str| rest.contains(&flag);
-    let behind_dashes = || rest.iter().skip_while(|word| **word != "--").skip(1).copied().collect::<Vec<_>>();
-    match (*verb, operands.as_slice()) {
-        ("mv", [from, to]) => rename(from, to, touches, &dir),
-        ("rm", paths) => {
-            let paths = paths.iter().filter(|path| is_path(path));
-            touches.extend(paths.map(|path| Touch::Delete(join(&dir, path))));
-        }
-        ("commit", _) if has("--amend") => {
-            touches.extend([Touch::Uncommit { count: 1, hard: false }, Touch::Commit]);
-        }
-        ("commit", _) if !has("--dry-run") => touches.push(Touch::Commit),
-        ("restore", paths) if !has("--staged") || has("--worktree") => revert(paths, touches, &dir),
-        ("checkout", _) if has("--") => revert(&behind_dashes(), touches, &dir),
-        ("checkout" | "switch", _) if has("-f") || has("--force") || has("--discard-changes") => {
-            touches.push(Touch::RevertAll);
-        }
-        ("checkout", paths) => {
-            // Without `--` a name may be a branch: only what looks like a file counts.
-            let is_file = |path: &&str| *path == "." || looks_like_file(path);
-            revert(&paths.iter().copied().filter(is_file).collect::<Vec<_>>(), touches, &dir);
-        }
-        ("reset", paths) => {
-            let hard = has("--hard");
-            let back = paths.first().and_then(|to| commits_back(to));
-            touches.extend(back.map(|count| Touch::Uncommit { count, hard }));
-            touches.extend(hard.then_some(Touch::RevertAll));
-        }
-        // Another one than the last has a name.
-        ("stash", ["pop"]) => touches.extend([Touch::Unstash, Touch::DropStash]),
-        ("stash", ["apply"]) => touches.push(Touch::Unstash),
-        ("stash", ["drop"]) => touches.push(Touch::DropStash),
-        ("stash", ["push" | "save", ..] | []) if !has("--") && !has("-p") && !has("--staged") => {
-            touches.push(Touch::Stash);
-        }
-        ("stash", ["push", ..]) if has("--") => revert(&behind_dashes(), touches, &dir),
-        _ => {}
-    }
-}
-
-/// Returns how many commits `HEAD^`, `HEAD~` or `HEAD~2` lies behind the last.
-fn commits_back(to: &str) -> Option<usize> {
-    match to.strip_prefix("HEAD")? {
-        "^" | "~" => Some(1),
-        back => back.strip_prefix('~')?.parse().ok(),
-    }
-}
-
-fn rename(from: &str, to: &str, touches: &mut Vec<Touch>, dir: &str) {
-    if is_path(from) && is_path(to) {
-        touches.push(Touch::Rename(join(dir, from), join(dir, &into_directory(from, to))));
-    }
 }
 
 /// The words that are no options. Of `sed -i ''` and `sed -e SCRIPT` the script stands first.
@@ -205,11 +153,7 @@ mod tests {
             touches("git restore a.rs; git checkout main; git checkout HEAD -- b.rs"),
             r#"[Revert("a.rs"), Revert("b.rs")]"#
         );
-        assert_eq!(touches("git reset --hard HEAD~1"), "[Uncommit { count: 1, hard: true }, RevertAll]");
-        assert_eq!(touches("git -C /w -c a.b=c checkout -- a.rs"), r#"[Revert("/w/a.rs")]"#);
-        assert_eq!(touches("git checkout -f main; git checkout HEAD ."), "[RevertAll, RevertAll]");
-        assert_eq!(touches("git stash -q && git stash list; git stash pop"), "[Stash, Unstash, DropStash]");
-        assert_eq!(touches("git stash push -- a.rs"), r#"[Revert("a.rs")]"#);
+        assert_eq!(touches("git reset --hard HEAD~1"), "[RevertAll]");
         assert_eq!(
             touches("cat > f.py <<'EOF'\nrm other.py\nEOF\necho '> x.txt' >> log.txt"),
             r#"[Write("f.py"), Edit("log.txt")]"#

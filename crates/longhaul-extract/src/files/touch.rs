@@ -26,17 +26,6 @@ pub(super) enum Touch {
     RevertAll,
     /// What was changed so far is in version control now.
     Commit,
-    /// The last commits are none any more. With `hard` the files are as they were before them.
-    Uncommit {
-        count: usize,
-        hard: bool,
-    },
-    /// Everything put back, and laid aside.
-    Stash,
-    /// What was laid aside last is there again.
-    Unstash,
-    /// What was laid aside last is thrown away, or was taken back.
-    DropStash,
     /// The file was written, and the call does not say what that changed in it.
     Unseen(String),
 }
@@ -52,12 +41,7 @@ impl Touch {
             | Touch::Touched(path) => (Some(path), None),
             Touch::Delete(path) | Touch::Revert(path) => (Some(path), None),
             Touch::Rename(from, to) => (Some(from), Some(to)),
-            Touch::RevertAll
-            | Touch::Commit
-            | Touch::Uncommit { .. }
-            | Touch::Stash
-            | Touch::Unstash
-            | Touch::DropStash => (None, None),
+            Touch::RevertAll | Touch::Commit => (None, None),
         };
         one.into_iter().chain(two).map(String::as_str)
     }
