@@ -22,7 +22,6 @@ mod anew;
 mod asked;
 mod choose;
 mod clip;
-mod compared;
 mod coverage;
 mod deeds;
 mod earlier;

@@ -105,7 +105,6 @@ pub(crate) fn sections(
     }
     fixed.plan(acts);
     let first = std::mem::take(&mut fixed.sections);
-    fixed.compared();
     fixed.deeds(acts);
     fixed.landings(acts);
     fixed.checks(acts);

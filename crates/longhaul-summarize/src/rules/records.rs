@@ -99,7 +99,7 @@ impl State<'_> {
 
 /// Returns the names and values of the fields in JSON, nested ones too; the value of what is nested is empty. Pieces of JSON are
 /// read as far as they go.
-pub(super) fn fields(text: &str) -> Vec<(&str, &str)> {
+fn fields(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('"') {
@@ -117,7 +117,7 @@ pub(super) fn fields(text: &str) -> Vec<(&str, &str)> {
 }
 
 /// Returns the places of the statements of each tool's result.
-pub(super) fn results(pool: &Statements) -> Vec<Vec<usize>> {
+fn results(pool: &Statements) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = Vec::new();
     let mut before = None;
     for (at, one) in pool.all().iter().enumerate().filter(|(_, one)| one.kind == StatementKind::Result) {
@@ -147,7 +147,7 @@ fn identity(first: &Statement, pieces: usize) -> Option<(&str, &str)> {
 }
 
 /// Whether a field of this name holds an id: `id`, `order_id`, `orderId`, `uuid`, but not `paid` and `valid`.
-pub(super) fn names_id(name: &str) -> bool {
+fn names_id(name: &str) -> bool {
     let before = |ids: [&str; 3]| ids.into_iter().find_map(|id| name.strip_suffix(id));
     let is_apart = |before: &str| before.is_empty() || before.ends_with(['_', '-', '.', ' ']);
     if let Some(before) = before(["uuid", "guid", "id"]) {

@@ -834,42 +834,6 @@ fn what_instructions_demand_is_the_systems_and_not_the_users() {
 }
 
 #[test]
-fn the_cheapest_that_was_asked_for_is_told_in_a_line() {
-    let variant = |id: u64, price: &str, available: bool| {
-        format!(
-            r#""{id}": {{"item_id": "{id}", "options": {{"colour": "colour number {id} of the lamps that the shop has", "power source": "USB, or a battery of its own that lasts for a night"}}, "available": {available}, "price": {price}}}"#
-        )
-    };
-    let variants = [
-        variant(9083642334, "164.28", true),
-        variant(4385534692, "98.07", false),
-        variant(5320792178, "135.24", true),
-        variant(1569765161, "143.02", true),
-        variant(5370728469, "164.97", true),
-    ];
-    let said = |asked: &str| {
-        format!(
-            r#"
-user: {asked}
-assistant: !get_product_details#c1 {{"product_id":"6817146515"}}
-tool#c1: {{"name": "Desk Lamp", "product_id": "6817146515", "variants": {{{}}}}}
-assistant: !modify_pending_order_items#c2 {{"order_id":"W1","item_ids":["7453605304"]}}
-tool#c2: {{"order_id": "W1", "status": "pending"}}
-assistant: I looked at them.
-"#,
-            variants.join(", ")
-        )
-    };
-    let text = draft(&said("Switch my lamp to the cheapest one, please."), 700).text;
-    let told = "## Compared, as was asked\n```\nm2 Desk Lamp: lowest price of those available 135.24 (item_id 5320792178)\n```";
-    assert!(text.contains(told), "{text}");
-    let text = draft(&said("What is the most expensive lamp?"), 700).text;
-    assert!(text.contains("highest price of those available 164.97 (item_id 5370728469)"), "{text}");
-    let text = draft(&said("Which lamps are there?"), 700).text;
-    assert!(!text.contains("Compared"), "{text}");
-}
-
-#[test]
 fn what_a_meeting_came_to_in_numbers_is_told_first() {
     let mut said = String::new();
     for (nth, item) in ["fancy", "innovative", "easy to find", "comfortable to hold"].iter().enumerate() {
