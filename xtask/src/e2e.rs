@@ -15,7 +15,10 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{OPTIMIZED, cargo, root};
+use crate::{
+    command::{cargo, root},
+    test,
+};
 
 /// A model that can be had from the package index. Hashes: taken of the files on 2026-11-21.
 struct Weights {
@@ -111,9 +114,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 fn test(filter: &str, envs: &[(&str, &str)]) -> Result<()> {
-    let args = ["-p", "longhaul-client", "--test", "e2e", "--", filter, "--nocapture", "--test-threads=1"];
-    // As the tests before it were built.
-    cargo(&[&["test"], OPTIMIZED, &args].concat(), envs)
+    let args = ["--test", "e2e", "--", filter, "--nocapture", "--test-threads=1"];
+    // As the other tests are built: nothing is built twice.
+    cargo(&[&["test"], &*test::scope(true), &args].concat(), envs)
 }
 
 /// Makes a virtual environment with the two servers in it, and returns its Python.

@@ -8,14 +8,19 @@ use crate::command::{OPTIMIZED, cargo, works};
 pub(crate) const FEATURES: &str =
     "longhaul-store/sqlite,longhaul-store/postgres,longhaul-store/conformance,longhaul-cli/postgres";
 
+/// Returns what is tested, and how it is built; who tests all of it wants it `optimized`.
+pub(crate) fn scope(optimized: bool) -> Vec<&'static str> {
+    // What is measured with, and what is tested from Python (`cargo xtask wheel`).
+    let apart = ["--exclude", "longhaul-bench", "--exclude", "longhaul-python"];
+    let optimized = if optimized { OPTIMIZED } else { &[] };
+    [optimized, &["--workspace"], &apart, &["--features", FEATURES]].concat()
+}
+
 /// Starts a throw-away PostgreSQL (or takes the one that is named), and runs unit and integration tests (with `cargo nextest` where it is installed), doc tests and the examples.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    // What is measured with, and what is tested from Python (`cargo xtask wheel`).
-    let apart = ["--exclude", "longhaul-bench", "--exclude", "longhaul-python"];
     let is_whole = args.is_empty();
-    let optimized = if is_whole { OPTIMIZED } else { &[] };
-    let scope = [optimized, &["--workspace"][..], &apart, &["--features", FEATURES]].concat();
+    let scope = scope(is_whole);
     #[cfg(unix)]
     let (envs, _servers) = crate::postgres::for_tests();
     #[cfg(not(unix))]

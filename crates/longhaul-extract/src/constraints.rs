@@ -400,6 +400,7 @@ mod tests {
             ("user: Forget what I said about the fonts.", None),
             ("user: What did I say about the colours?", None),
             ("user: Why do you ignore what I said about the colours?", None),
+            ("user: Should we forget what I said about the colours?", None),
             ("user: You seem to forget what I said about the colours.", None),
         ] {
             let all = found(&format!("{colours}\n{said}"));
@@ -421,6 +422,18 @@ mod tests {
         let all = found(two);
         assert!(all.len() == 3 && all.iter().all(|(.., by)| by.is_none()), "{all:?}");
         assert_eq!(all[2].0, "Forget what I said about the colours.");
+    }
+
+    #[test]
+    fn what_holds_for_good_is_not_taken_back_by_what_is_done_now() {
+        for (rule, said) in [
+            ("Never use eval in the code.", "never mind that, use the old API"),
+            ("Make sure you never touch the schema.", "Scratch that. Make the header smaller."),
+            ("Always run the linter before each commit.", "never mind that, run the migration first"),
+        ] {
+            let all = found(&format!("user: {rule}\nassistant: Done.\nuser: {said}"));
+            assert_eq!(all[0].2, None, "{rule} {said}: {all:?}");
+        }
     }
 
     #[test]

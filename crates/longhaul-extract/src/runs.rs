@@ -274,8 +274,10 @@ fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
     if run.verdict == Verdict::Unknown && outcome == Outcome::Failed && stated.is_none() {
         run.verdict = Verdict::Failed;
     }
+    // Who ends badly has not passed.
+    let has_failed = by_code == Some(Verdict::Failed) || run.verdict == Verdict::Failed;
     let stated = verdict_line(&output, &script).filter(|_| !told.passes && !told.fails);
-    if let Some((verdict, line)) = stated.filter(|(verdict, _)| may_state(*verdict, run, by_code)) {
+    if let Some((verdict, line)) = stated.filter(|(verdict, _)| *verdict == Verdict::Failed || !has_failed) {
         if !is_check {
             run.purpose = Purpose::Evaluate;
             run.checks.push(Purpose::Evaluate);
@@ -288,15 +290,6 @@ fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
         let tests = run.checks.contains(&Purpose::Test);
         run.failed_tests = if tests { read.failed_tests } else { Vec::new() };
         run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
-    }
-}
-
-/// Whether a verdict that the output states may stand: who ends badly has not passed, and a check that says so by its code alone is
-/// believed unless it says otherwise itself.
-fn may_state(verdict: Verdict, run: &Run, by_code: Option<Verdict>) -> bool {
-    match verdict {
-        Verdict::Passed => by_code != Some(Verdict::Failed) && run.verdict != Verdict::Failed,
-        _ => true,
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use longhaul_redact::Redactor;
 use longhaul_summarize::{Attempt, SummarizeError, Summarizer};
 use longhaul_tokens::{ContextWindow, TokenCounter};
-use longhaul_transcript::{Covered, Entry, Message, Redacted, SessionId, Span, SummaryRecord, Tokens};
+use longhaul_transcript::{Covered, Message, Part, Redacted, SessionId, Span, SummaryRecord, Tokens};
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
 
 use crate::{
@@ -287,11 +287,9 @@ impl<'a> DocumentSession<'a> {
         if let Some(ordinals) = &self.ordinals {
             renumber(&mut record, ordinals);
         }
-        let has_memory = |entry: &Entry| standing::has_memory_of_provider(&entry.message);
-        let left_out = match again.transcript().entries().iter().any(has_memory) {
-            true => None,
-            false => self.state.newest_that(standing::has_memory_of_provider).map(|(_, cost)| cost),
-        };
+        let newest = self.state.newest_that(standing::has_memory_of_provider);
+        let left_out = newest.filter(|_| newest_memory(&again) != newest_memory(self.document));
+        let left_out = left_out.map(|(_, cost)| cost);
         Ok(CompactedDocument {
             bytes,
             record,
@@ -348,6 +346,17 @@ pub fn redacted_messages(document: &Document, redactor: Option<&Redactor>) -> Ve
         None => Redacted::assume(message.clone()),
     };
     entries.map(|entry| redacted(&entry.message)).collect()
+}
+
+/// Returns what the provider itself wrote last to go on from, as it is spelled.
+fn newest_memory(document: &Document) -> Option<Vec<&str>> {
+    let mut entries = document.transcript().entries().iter();
+    let newest = entries.rfind(|entry| standing::has_memory_of_provider(&entry.message))?;
+    let raw = newest.message.parts.iter().filter_map(|part| match part {
+        Part::Opaque(opaque) => Some(&*opaque.raw.0),
+        _ => None,
+    });
+    Some(raw.collect())
 }
 
 /// Puts what the conversation calls its messages in the place of what the document does.

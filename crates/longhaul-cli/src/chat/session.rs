@@ -215,6 +215,8 @@ impl Session<'_> {
             self.stopped();
             return Ok(());
         };
+        // Why it is not by the model that was asked, where it is not.
+        conversation.show_events(&mut self.screen);
         let proposal = proposal?;
         let before = conversation.manager.state().view().len() as u64;
         // With the summaries that stay in front. What would not be applied is not offered.

@@ -746,6 +746,23 @@ fn a_summary_is_edited_before_it_stands() {
 }
 
 #[test]
+fn who_is_asked_for_a_summary_is_told_that_the_model_gave_none() {
+    let server = Server::start(|_, body| match body["stream"] == true {
+        true => Answer::Says(LONG_ANSWER),
+        false => Answer::Writes("Sorry, I would rather not.".to_owned()),
+    });
+    let folder = Folder::new();
+    let mut script: String =
+        (0..8).map(|nth| format!("What does step {nth} do with part_{nth}.csv?\n")).collect();
+    script.push_str("/summarize\nn\n");
+    let args = ["--session", "s", "--window", "16000", "--max-output", "600", "--mode", "hybrid"];
+    let ran = folder.run(&server.args(&args), script.as_bytes());
+    let all = shown(&ran);
+    let at = |what: &str| all.find(what).unwrap_or_else(|| panic!("no {what:?} in {all}"));
+    assert!(at("gave no summary") < at("Put this in the place of"), "{all}");
+}
+
+#[test]
 fn a_summarizer_may_take_as_long_as_the_user_says() {
     let server = Server::start(|_, body| match body["stream"] == true {
         true => Answer::Says("The import reads each part of the file in order and writes what it read."),

@@ -28,11 +28,19 @@ pub(super) fn is_revocation(sentence: &str) -> bool {
 /// Whether a sentence asks not to forget something.
 fn reminds(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
-    REMINDS.iter().any(|words| lower.contains(words))
+    // Further on it stands beside what the sentence is about.
+    let leads = |words: &&str| {
+        let at = lower.find(*words).unwrap_or(usize::MAX);
+        at <= BEFORE_REMINDER && !lower[..at].contains([',', '.'])
+    };
+    REMINDS.iter().any(leads) || REMINDS_ANYWHERE.iter().any(|words| lower.contains(words))
 }
 
+/// Bytes before a reminder that leads: `please do`.
+const BEFORE_REMINDER: usize = 14;
+
 /// How somebody asks not to forget something, or not to leave it aside.
-const REMINDS: [&str; 14] = [
+const REMINDS: [&str; 8] = [
     "n't forget",
     "dont forget",
     "not forget",
@@ -41,7 +49,11 @@ const REMINDS: [&str; 14] = [
     "n't ignore",
     "not ignore",
     "never ignore",
+];
+
+const REMINDS_ANYWHERE: [&str; 7] = [
     "vergiss nicht",
+    "vergiss bitte nicht",
     "nicht vergessen",
     "n'oublie",
     "não esqueça",

@@ -42,7 +42,9 @@ pub(super) fn replaced(
     let verb = first_word(if rest.is_empty() { &next } else { rest });
     let tells = |demand: &Demand| {
         let text = demand.text.to_lowercase();
-        text.split(|c: char| !c.is_alphanumeric()).any(|word| word == verb)
+        let is_lasting = LASTING.iter().any(|words| text.contains(words));
+        let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        !is_lasting && words.find(|word| !["please", "just", "only"].contains(word)) == Some(verb)
     };
     let of_message = |demand: &Demand| demand.message == said && demand.superseded_by.is_none();
     let same = found.iter().enumerate().filter(|(_, demand)| of_message(demand) && tells(demand));
@@ -53,16 +55,16 @@ pub(super) fn replaced(
 
 /// Returns what a sentence says is to be forgotten: up to the end of the clause.
 fn subject(lower: &str) -> Option<&str> {
-    let is_told = |(at, _)| {
+    let is_told = |at: usize| {
         let before = lower.get(..at).unwrap_or_default().trim_end();
         before.is_empty()
             || before.ends_with([',', ';', ':', '-', '–'])
             || LEADS.iter().any(|lead| before.ends_with(lead))
     };
-    if !FORGET.iter().any(|words| lower.match_indices(words).any(is_told)) {
-        return None;
-    }
-    let (_, rest) = SAID.iter().find_map(|words| lower.split_once(words))?;
+    let told = FORGET.iter().flat_map(|words| lower.match_indices(words));
+    let mut behind =
+        told.filter(|(at, _)| is_told(*at)).filter_map(|(at, words)| lower.get(at + words.len()..));
+    let rest = behind.find_map(|rest| SAID.iter().find_map(|words| rest.trim_start().strip_prefix(words)))?;
     let end = rest.find(['.', ',', ';', ':', '!', '?', '(', '\n']).unwrap_or(rest.len());
     let clause = &rest[..end];
     let end = [" and ", " but ", " gesagt", " und ", " y ", " et "]
@@ -152,6 +154,9 @@ const THAT: [&str; 7] = [
     "forget that",
     "strike that",
 ];
+
+/// What makes a demand one that something else of the moment takes nothing of.
+const LASTING: [&str; 5] = ["never", "always", "make sure", "keep in mind", "every "];
 
 /// What is done with one thing or with another.
 const VERBS: [&str; 14] = [

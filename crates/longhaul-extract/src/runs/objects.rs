@@ -13,19 +13,44 @@ impl Run {
             return false;
         }
         let wanted = objects(&failed.command);
-        objects(&self.command).iter().any(|one| wanted.contains(one))
+        objects(&self.command).iter().any(|done| wanted.iter().any(|one| done.does(one)))
     }
 }
 
-/// Returns what the commands of a line change that its exit code speaks for: the program, and what it names.
-fn objects(command: &str) -> BTreeSet<(String, String)> {
+/// What a program is told to do to something.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Object {
+    program: String,
+    /// `pr edit`, `install`.
+    verb: String,
+    name: String,
+}
+
+impl Object {
+    /// Whether this does what the other was to: `gh pr close 12` does not edit it, and what `gh api` does may be anything.
+    fn does(&self, other: &Object) -> bool {
+        let is_api = self.program == "gh" && self.verb == "api";
+        (&self.program, &self.name) == (&other.program, &other.name) && (is_api || self.verb == other.verb)
+    }
+}
+
+/// Returns what the commands of a line change that its exit code speaks for.
+fn objects(command: &str) -> BTreeSet<Object> {
     let script = simples(command);
     let acts = spoken(&script).iter().filter(|simple| kind::purpose(simple) == Purpose::Act);
     acts.flat_map(|simple| {
-        let program = kind::program_name(simple).to_owned();
-        named(simple).into_iter().map(move |name| (program.clone(), name)).collect::<Vec<_>>()
+        let object =
+            |name| Object { program: kind::program_name(simple).to_owned(), verb: verb(simple), name };
+        named(simple).into_iter().map(object).collect::<Vec<_>>()
     })
     .collect()
+}
+
+/// Returns the words before any that names something.
+fn verb(simple: &Simple<'_>) -> String {
+    let words = simple.plain();
+    let words = words.iter().skip(1).map(|word| &*word.text);
+    words.take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the words that name one thing among many. What stands behind a flag may be anything.
@@ -75,6 +100,8 @@ mod tests {
             ("gh issue edit 12 --repo a/my-repo", "gh issue edit 14 --repo a/my-repo", false),
             ("gh pr edit 1533 --body-file b.md", "gh pr comment 1533 --body x; true", false),
             ("rm build/out-1.txt", "cp a build/out-1.txt", false),
+            ("gh pr edit 1533 --body-file b.md", "gh pr close 1533", false),
+            ("npm install left-pad", "npm uninstall left-pad", false),
         ] {
             let (failed, after) = (run(1, failed, Outcome::Failed), run(3, later, Outcome::Succeeded));
             assert_eq!(after.does_after_all(&failed), does, "{later}");

@@ -3,71 +3,60 @@
 use super::{Purpose, Verdict, kind, landings};
 use crate::script::{Link, Simple};
 
-/// Returns how a command went by the verdict that its output states, with the line that does; `None` where there is none, where
-/// verdicts differ, or where the output may be that of somebody else: a log that is shown.
+/// Returns how all of it went by the one line that says so, and that line; `None` where more than one says how something went, or where the
+/// output may be that of somebody else: a log that is shown, an answer of a service.
 pub(super) fn verdict_line<'t>(output: &[&'t str], script: &[Simple<'_>]) -> Option<(Verdict, &'t str)> {
-    if !is_its_own(script) {
-        return None;
-    }
-    let last = output.iter().rev().find(|line| !line.trim().is_empty());
-    let of_last =
-        last.and_then(|line| of_whole(line).or_else(|| of_table(line)).map(|verdict| (verdict, *line)));
-    let labelled = output.iter().filter_map(|line| Some((of_label(line)?, *line)));
-    let mut all = labelled.chain(of_last);
-    let (verdict, line) = all.next()?;
-    all.all(|(other, _)| other == verdict).then(|| (verdict, line.trim()))
+    let mut labelled = output.iter().filter_map(|line| Some((of_label(line)?, line.trim())));
+    let (said, line) = labelled.next().filter(|_| is_its_own(script))?;
+    // What was broken off has not passed, whatever it said before.
+    let is_whole = || !output.iter().any(|line| line.contains("timed out"));
+    let verdict = verdict(said).filter(|verdict| *verdict == Verdict::Failed || is_whole())?;
+    labelled.next().is_none().then_some((verdict, line))
 }
 
-/// Whether what is printed is the word of what runs here: nothing in it shows a file or what somebody else said.
+/// Whether what is printed is the word of a program of one's own that runs here: nothing in the line shows a file or what somebody else
+/// said.
 fn is_its_own(script: &[Simple<'_>]) -> bool {
-    const FETCHES: [&str; 5] = ["curl", "wget", "gh", "glab", "kubectl"];
     let is_piped = |at: usize| at > 0 && script[at - 1].link == Link::Pipe;
-    let shows = |(at, simple): (usize, &Simple<'_>)| {
-        kind::purpose(simple) == Purpose::Look && !is_piped(at)
-            || FETCHES.contains(&kind::program_name(simple))
+    let is_program = |simple: &Simple<'_>| {
+        let name = kind::program_name(simple);
+        let is_written_here =
+            || simple.plain().iter().any(|word| matches!(&*word.text, "-c" | "-e" | "--eval"));
+        ENDINGS.iter().any(|ending| name.ends_with(ending)) || RUNNERS.contains(&name) && !is_written_here()
     };
     let runs = |simple: &Simple<'_>| {
         let purpose = kind::purpose(simple);
-        purpose.is_check() || purpose == Purpose::Act && !landings::lands(simple)
+        (purpose.is_check() || purpose == Purpose::Act) && is_program(simple) && !landings::lands(simple)
     };
-    script.iter().any(runs) && !script.iter().enumerate().any(shows)
+    let is_beside = |(at, simple): (usize, &Simple<'_>)| {
+        runs(simple)
+            || is_piped(at)
+            || matches!(kind::program_name(simple), "cd" | "export" | "set" | "true" | "")
+    };
+    script.iter().any(runs) && script.iter().enumerate().all(is_beside)
 }
 
-/// `RESULT: FAIL (0/1)`, `== Overall: passed ==`, `**Verdict:** FAIL`.
-fn of_label(line: &str) -> Option<Verdict> {
+/// Returns what stands behind a label: `RESULT: FAIL (0/1)`, `== Overall: passed ==`, `**Verdict:** FAIL`.
+fn of_label(line: &str) -> Option<&str> {
     let (label, said) = bare(line).split_once(':').filter(|_| line.len() <= LONGEST)?;
-    let label = bare(label).to_ascii_lowercase();
-    LABELS.contains(&label.as_str()).then(|| word(bare(said))).flatten()
+    LABELS.contains(&&*bare(label).to_ascii_lowercase()).then(|| bare(said))
 }
 
-/// A last line that is nothing but the verdict, as programs shout it.
-fn of_whole(line: &str) -> Option<Verdict> {
-    let said = bare(line);
-    said.bytes().all(|byte| byte.is_ascii_uppercase()).then(|| word(said)).flatten()
-}
-
-/// A last line that is the foot of a table: `| Overall | 3/5 | FAIL |`.
-fn of_table(line: &str) -> Option<Verdict> {
-    let mut cells = line.split(['|', '\t']).map(bare).filter(|cell| !cell.is_empty());
-    let is_foot = FEET.contains(&cells.next()?.to_ascii_lowercase().as_str());
-    let is_alone = |cell: &&str| cell.bytes().all(|byte| byte.is_ascii_alphabetic());
-    cells.filter(|_| is_foot).filter(is_alone).find_map(word)
-}
-
-/// What the first word of `said` says, where no sentence and no count goes on: not `failed to read the cache`, not `failed: 0`.
-fn word(said: &str) -> Option<Verdict> {
+/// Returns what this says and no more than how far: not of `failed to read the cache`, `failed: 0`, `FAIL (as expected)`, `pass@1: 0.1`.
+fn verdict(said: &str) -> Option<Verdict> {
     let end = said.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(said.len());
     let (word, rest) = said.split_at(end);
-    let next = rest.trim_start_matches([' ', ':', '=']);
-    if next.starts_with(char::is_alphanumeric) || rest.starts_with(['-', '_', '/', '.']) {
+    let rest = rest.trim().to_ascii_lowercase();
+    let says_more = ["expected", "pass", "fail", "skip"].iter().any(|more| rest.contains(more));
+    let is_how_far = rest.starts_with('(') && !rest.starts_with("(0)") && !says_more;
+    if !rest.is_empty() && !is_how_far {
         return None;
     }
     let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
     if is_one_of(&["fail", "failed", "failure"]) {
-        Some(Verdict::Failed)
-    } else {
-        is_one_of(&["pass", "passed", "success"]).then_some(Verdict::Passed)
+        return Some(Verdict::Failed);
     }
+    is_one_of(&["pass", "passed", "success"]).then_some(Verdict::Passed)
 }
 
 /// Returns `text` without what is drawn around it.
@@ -93,8 +82,14 @@ const LABELS: [&str; 10] = [
     "test result",
 ];
 
-/// What begins the last line of a table.
-const FEET: [&str; 5] = ["overall", "total", "result", "verdict", "all"];
+/// What runs a program of one's own.
+const RUNNERS: [&str; 16] = [
+    "python", "python3", "uv", "poetry", "node", "bun", "deno", "npx", "npm", "pnpm", "yarn", "tsx", "ruby",
+    "bash", "make", "cargo",
+];
+
+/// What such a program's name may end in.
+const ENDINGS: [&str; 4] = [".sh", ".py", ".js", ".ts"];
 
 /// Bytes of the longest line that is a verdict.
 const LONGEST: usize = 200;

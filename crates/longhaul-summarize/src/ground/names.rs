@@ -293,16 +293,20 @@ pub(super) fn unknown_person<'p>(prose: &'p str, evidence: &Evidence) -> Option<
 
 /// Returns a name of one word with a capital behind a word that a name follows, where the source has no such word: `in Haskell`.
 pub(super) fn unknown_term<'p>(prose: &'p str, evidence: &Evidence) -> Option<&'p str> {
-    const LEADS: [&str; 10] = ["in", "to", "by", "with", "from", "use", "using", "via", "of", "for"];
+    const LEADS: [&str; 9] = ["to", "by", "with", "from", "use", "using", "of", "for", "in"];
+    const ENGLISH: [&str; 8] = ["the", "of", "to", "and", "is", "was", "with", "for"];
     let told: Vec<(usize, &str)> = words(prose).collect();
+    // In German all nouns have a capital, and `in` stands before them, too.
+    let is_english = told.iter().any(|(_, word)| ENGLISH.contains(word) || word.ends_with("ing"));
     told.windows(2).find_map(|pair| {
         let ((lead_at, lead), (at, word)) = (pair[0], pair[1]);
         let mut chars = word.chars();
         let is_term = chars.next().is_some_and(char::is_uppercase)
             && chars.clone().count() >= 4
             && chars.all(char::is_lowercase);
-        let is_led =
-            LEADS.contains(&lead.to_lowercase().as_str()) && prose.get(lead_at + lead.len()..at) == Some(" ");
+        let is_led = LEADS.contains(&lead.to_lowercase().as_str())
+            && (is_english || !lead.eq_ignore_ascii_case("in"))
+            && prose.get(lead_at + lead.len()..at) == Some(" ");
         let is_known = || {
             evidence.quotes(word)
                 || is_implied(word, evidence)
@@ -314,7 +318,7 @@ pub(super) fn unknown_term<'p>(prose: &'p str, evidence: &Evidence) -> Option<&'
 }
 
 /// Names that need no source.
-const EVERYBODYS: [&str; 24] = [
+const EVERYBODYS: [&str; 22] = [
     "English",
     "German",
     "French",
@@ -331,8 +335,6 @@ const EVERYBODYS: [&str; 24] = [
     "February",
     "March",
     "April",
-    "June",
-    "July",
     "August",
     "September",
     "October",

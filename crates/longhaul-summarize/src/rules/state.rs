@@ -179,17 +179,20 @@ impl Fixed<'_> {
     fn failed_acts(&self, runs: &[Run], acts: &Acts) -> Vec<String> {
         let lands = |run: &Run| acts.landings.iter().any(|landing| landing.message == run.message);
         let is_told = |run: &Run| lands(run) && self.said.contains(&format!("(m{})", run.message));
-        // It is told of its last time where it failed again.
-        let is_over = |at: usize, run: &Run| {
-            let said = run.spoken_for();
-            let mut later = runs[at + 1..].iter().filter(|later| later.verdict != Verdict::Unknown);
-            later.any(|later| {
-                later.heart == run.heart || later.purpose == Purpose::Act && later.spoken_for() == said
-            })
-        };
-        let is_open = |(at, run): &(usize, &Run)| {
-            let failed = run.purpose == Purpose::Act && run.verdict == Verdict::Failed;
-            failed && !is_told(run) && !is_over(*at, run)
+        // What was run again with a known end, by all of its line or by what its end speaks for: it is told of its last time.
+        let (mut hearts, mut spoken) = (HashSet::new(), HashSet::new());
+        let mut is_open = |(_, run): &(usize, &Run)| {
+            let said = if run.purpose == Purpose::Act { run.spoken_for() } else { String::new() };
+            let is_over = hearts.contains(&run.heart) || spoken.contains(&said);
+            let is_open =
+                run.purpose == Purpose::Act && run.verdict == Verdict::Failed && !is_told(run) && !is_over;
+            if run.verdict != Verdict::Unknown {
+                hearts.insert(run.heart.clone());
+                if run.purpose == Purpose::Act {
+                    spoken.insert(said);
+                }
+            }
+            is_open
         };
         let line = |(at, run): (usize, &Run)| {
             let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
@@ -202,7 +205,7 @@ impl Fixed<'_> {
             let most = CHECK_CHARS.saturating_sub(cure.chars().count());
             clipped(&format!("m{} {command} failed{error}", run.message), most) + &cure
         };
-        runs.iter().enumerate().rev().filter(is_open).map(line).take(MOST_FAILED_ACTS).collect()
+        runs.iter().enumerate().rev().filter(|at| is_open(at)).map(line).take(MOST_FAILED_ACTS).collect()
     }
 
     /// What the model said last in words, where it does not stand below, and how much it did after it.

@@ -49,7 +49,10 @@ pub(super) fn told_otherwise(request: &SummaryRequest<'_>, acts: &Acts) -> Told 
         let is_old = is_old(run);
         *asking.entry(ordinal(run.message)).or_insert(true) &= run.only_reports() || is_old;
         if let Some(answered) = run.answered {
-            let has_landed = run.verdict == Verdict::Unknown && landed.get(&run.message) == Some(&true);
+            // What a check beside it came to is not said by what landed.
+            let has_landed = run.verdict == Verdict::Unknown
+                && run.checks.is_empty()
+                && landed.get(&run.message) == Some(&true);
             let says_no_more = (run.verdict == Verdict::Passed || has_landed) && run.only_reports();
             *answering.entry(ordinal(answered)).or_insert(true) &= says_no_more || is_old;
         }

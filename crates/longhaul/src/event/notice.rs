@@ -71,10 +71,16 @@ fn n_run(summary: &Summary) -> u64 {
     named.max(called)
 }
 
+/// So many characters of a decision tell which it is.
+const RECOGNIZED: usize = 200;
+
 /// Returns the decisions that the summary's text tells: a record may know more than there was room for.
 fn told(record: &SummaryRecord) -> Vec<&String> {
     let text = one_line(&record.text);
-    record.summary.decisions.iter().filter(|decision| text.contains(&*one_line(decision))).collect()
+    // A long one stands there in short.
+    let is_told =
+        |decision: &&String| text.contains(&one_line(decision).chars().take(RECOGNIZED).collect::<String>());
+    record.summary.decisions.iter().filter(is_told).collect()
 }
 
 /// Returns what a summary is about, in a few lines.

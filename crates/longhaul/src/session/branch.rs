@@ -131,7 +131,7 @@ impl SessionState {
                 shown
             }
         };
-        if self.holds_memory_from(len) {
+        if self.newest_memory().is_some_and(|(newest, _)| newest >= len) {
             // What it took the place of is the newest again. What somebody let go of stays so.
             branch.pin_newest_memory();
         }

@@ -95,7 +95,7 @@ impl SessionState {
     }
 
     /// Returns the newest of those that may be held and were not dropped by the front end.
-    fn newest_memory(&self) -> Option<(u64, Tokens)> {
+    pub(super) fn newest_memory(&self) -> Option<(u64, Tokens)> {
         self.newest_that(standing::is_memory_of_provider)
     }
 
@@ -105,13 +105,6 @@ impl SessionState {
         let newest = self.originals.originals(all).rfind(|original| is_it(&original.entry.message))?;
         let ordinal = newest.entry.id.ordinal;
         Some((ordinal, self.costs.get(ordinal)?))
-    }
-
-    /// Returns whether what a provider wrote to go on from is held at `from` or behind it.
-    pub(super) fn holds_memory_from(&self, from: u64) -> bool {
-        self.pins.range(from..).any(|pin| {
-            self.originals.get(*pin).is_some_and(|entry| standing::is_memory_of_provider(&entry.message))
-        })
     }
 
     /// Lets compactions have what a provider wrote to go on from where it takes too much of `budget`.

@@ -1,13 +1,36 @@
 //! The programs in `examples/` run, and the README shows code that compiles.
 
-use std::{error::Error, process::Command, sync::Arc};
+use std::{env, error::Error, path::PathBuf, process::Command, sync::Arc};
 
 use longhaul::transcript::Usage;
 
+/// Returns the example as it was built with these tests; `None` where they were built alone (`--test it`).
+fn built(example: &str) -> Option<PathBuf> {
+    let tests = env::current_exe().ok()?;
+    let program =
+        tests.parent()?.parent()?.join("examples").join(example).with_extension(env::consts::EXE_EXTENSION);
+    program.is_file().then_some(program)
+}
+
 fn run(example: &str) -> String {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--example", example]);
-    let output = cargo.output().expect("cargo can be run");
+    let mut program = match built(example) {
+        Some(program) => Command::new(program),
+        None => {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args([
+                "run",
+                "--quiet",
+                "--locked",
+                "--offline",
+                "--package",
+                "longhaul",
+                "--example",
+                example,
+            ]);
+            cargo
+        }
+    };
+    let output = program.output().expect("it can be run");
     assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("an example prints text")
 }

@@ -127,7 +127,8 @@ fn tell_of_little(done: &CompactedDocument, budget: Tokens) {
     /// A summary of fewer tokens for each message says nothing of most.
     const FEW: u64 = 8;
     let (n, tokens) = (done.outcome.summarized as u64, done.record.tokens);
-    if tokens.0 < n * FEW && tokens < THIN {
+    let is_full = done.tokens_after >= budget.scaled(0.9);
+    if is_full && tokens.0 < n * FEW && tokens < THIN {
         let rest = done.tokens_after - tokens;
         say!(
             "the summary of {} has only {tokens:#} of {budget:#} tokens, for what must stay takes {rest:#}: a larger budget leaves more, \

@@ -131,6 +131,12 @@ const BINDING_ANYWHERE: &[&str] = &[
     " and use ",
     " but keep ",
     " and keep ",
+    " and avoid ",
+    " and have ",
+    " and stay ",
+    " and leave ",
+    " at most ",
+    " at least ",
     " make sure ",
 ];
 
