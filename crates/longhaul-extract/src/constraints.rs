@@ -401,6 +401,8 @@ mod tests {
             ("user: What did I say about the colours?", None),
             ("user: Why do you ignore what I said about the colours?", None),
             ("user: Should we forget what I said about the colours?", None),
+            ("user: Keep the fonts but forget what I said about the colours.", Some(1)),
+            ("user: Why do you just ignore what I said about the colours?", None),
             ("user: You seem to forget what I said about the colours.", None),
         ] {
             let all = found(&format!("{colours}\n{said}"));
@@ -434,6 +436,22 @@ mod tests {
             let all = found(&format!("user: {rule}\nassistant: Done.\nuser: {said}"));
             assert_eq!(all[0].2, None, "{rule} {said}: {all:?}");
         }
+    }
+
+    #[test]
+    fn a_reminder_cancels_nothing_else() {
+        for said in [
+            "Also, don't forget to run the linter before a commit.",
+            "Please make sure you don't forget to run the linter before a commit.",
+        ] {
+            let all =
+                found(&format!("user: Always run the linter before a commit.\nassistant: ok\nuser: {said}"));
+            assert_eq!(all[0].2, None, "{said}: {all:?}");
+        }
+        let all = found(
+            "user: Always indent with spaces in every file.\nassistant: ok\nuser: Actually, indent with tabs in every file from now on, and don't ignore lint warnings.",
+        );
+        assert_eq!(all[0].2, Some(2), "{all:?}");
     }
 
     #[test]

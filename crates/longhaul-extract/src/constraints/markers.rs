@@ -20,27 +20,19 @@ pub(super) fn is_rule(sentence: &str) -> bool {
     !sentence.ends_with(['?', '？']) && holds(sentence, &RULES_BY_FIRST_WORD, WIDE_RULES)
 }
 
-/// Returns whether `sentence` takes something back or replaces it.
+/// Returns whether `sentence` takes something back or replaces it. That it asks not to forget something does neither.
 pub(super) fn is_revocation(sentence: &str) -> bool {
-    holds(sentence, &REVOCATIONS_BY_FIRST_WORD, WIDE_REVOCATIONS) && !reminds(sentence)
+    let is_one = |text: &str| holds(text, &REVOCATIONS_BY_FIRST_WORD, WIDE_REVOCATIONS);
+    is_one(sentence) && is_one(&without_reminders(sentence))
 }
 
-/// Whether a sentence asks not to forget something.
-fn reminds(sentence: &str) -> bool {
+fn without_reminders(sentence: &str) -> String {
     let lower = sentence.to_lowercase().replace('’', "'");
-    // Further on it stands beside what the sentence is about.
-    let leads = |words: &&str| {
-        let at = lower.find(*words).unwrap_or(usize::MAX);
-        at <= BEFORE_REMINDER && !lower[..at].contains([',', '.'])
-    };
-    REMINDS.iter().any(leads) || REMINDS_ANYWHERE.iter().any(|words| lower.contains(words))
+    REMINDS.iter().fold(lower, |text, words| text.replace(words, " "))
 }
-
-/// Bytes before a reminder that leads: `please do`.
-const BEFORE_REMINDER: usize = 14;
 
 /// How somebody asks not to forget something, or not to leave it aside.
-const REMINDS: [&str; 8] = [
+const REMINDS: [&str; 15] = [
     "n't forget",
     "dont forget",
     "not forget",
@@ -49,9 +41,6 @@ const REMINDS: [&str; 8] = [
     "n't ignore",
     "not ignore",
     "never ignore",
-];
-
-const REMINDS_ANYWHERE: [&str; 7] = [
     "vergiss nicht",
     "vergiss bitte nicht",
     "nicht vergessen",

@@ -59,12 +59,18 @@ fn subject(lower: &str) -> Option<&str> {
         let before = lower.get(..at).unwrap_or_default().trim_end();
         before.is_empty()
             || before.ends_with([',', ';', ':', '-', '–'])
-            || LEADS.iter().any(|lead| before.ends_with(lead))
+            || LEADS.iter().any(|lead| {
+                before.strip_suffix(lead).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+            })
     };
+    let asks = lower.trim_end().ends_with('?') && !lower.contains("can you") && !lower.contains("could you");
+    if asks {
+        return None;
+    }
     let told = FORGET.iter().flat_map(|words| lower.match_indices(words));
     let mut behind =
         told.filter(|(at, _)| is_told(*at)).filter_map(|(at, words)| lower.get(at + words.len()..));
-    let rest = behind.find_map(|rest| SAID.iter().find_map(|words| rest.trim_start().strip_prefix(words)))?;
+    let rest = behind.find_map(|rest| SAID.iter().find_map(|words| bare(rest).strip_prefix(words)))?;
     let end = rest.find(['.', ',', ';', ':', '!', '?', '(', '\n']).unwrap_or(rest.len());
     let clause = &rest[..end];
     let end = [" and ", " but ", " gesagt", " und ", " y ", " et "]
@@ -72,6 +78,13 @@ fn subject(lower: &str) -> Option<&str> {
         .filter_map(|word| clause.find(word))
         .min();
     Some(&clause[..end.unwrap_or(clause.len())])
+}
+
+/// Returns `rest` without what may stand before what was said: `forget about what I said on …`, `oublie tout ce que …`.
+fn bare(rest: &str) -> &str {
+    const BETWEEN: [&str; 4] = ["about ", "all ", "bitte ", "tout "];
+    let rest = rest.trim_start();
+    BETWEEN.iter().find_map(|word| rest.strip_prefix(word)).unwrap_or(rest)
 }
 
 fn first_word(text: &str) -> &str {
@@ -98,25 +111,19 @@ const FORGET: [&str; 10] = [
 ];
 
 /// What may stand before that: "did you forget what I said about …" and "you ignore the rule on …" take nothing back.
-const LEADS: [&str; 19] = [
+const LEADS: [&str; 13] = [
     "ok",
     "okay",
     "yes",
     "no",
     "please",
-    "just",
-    "now",
-    "so",
-    "and",
-    "then",
-    "actually",
     "let's",
     "lets",
     "you can",
-    "you may",
-    "you could",
-    "we can",
     "can you",
+    "could you",
+    "want you to",
+    "but",
     "bitte",
 ];
 

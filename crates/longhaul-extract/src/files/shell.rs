@@ -52,7 +52,7 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
                 revert(&after, &mut touches, &dir);
             }
             ("git", ["checkout", "."]) | ("git", ["reset", ..])
-                if *name == "git" && (has("--hard") || has(".")) =>
+                if *name == "git" && (has("--hard") || has(".") && !has("reset")) =>
             {
                 touches.push(Touch::RevertAll);
             }

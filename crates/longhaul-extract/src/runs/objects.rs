@@ -46,11 +46,17 @@ fn objects(command: &str) -> BTreeSet<Object> {
     .collect()
 }
 
-/// Returns the words before any that names something.
+/// Returns the word that says what is to be done, `install`, or two where the first says to what kind of thing: `pr edit`. What stands
+/// behind a flag may be the flag's.
 fn verb(simple: &Simple<'_>) -> String {
+    const OF_TWO_WORDS: [&str; 5] = ["gh", "glab", "gcloud", "aws", "az"];
     let words = simple.plain();
-    let words = words.iter().skip(1).map(|word| &*word.text);
-    words.take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())).collect::<Vec<_>>().join(" ")
+    let pairs = words.windows(2).map(|pair| (&*pair[0].text, &*pair[1].text));
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let verbs =
+        pairs.filter(|(before, word)| !before.starts_with('-') && is_word(word)).map(|(_, word)| word);
+    let most = if OF_TWO_WORDS.contains(&kind::program_name(simple)) { 2 } else { 1 };
+    verbs.take(most).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the words that name one thing among many. What stands behind a flag may be anything.
@@ -102,6 +108,10 @@ mod tests {
             ("rm build/out-1.txt", "cp a build/out-1.txt", false),
             ("gh pr edit 1533 --body-file b.md", "gh pr close 1533", false),
             ("npm install left-pad", "npm uninstall left-pad", false),
+            ("npm --prefix web install left-pad", "npm --prefix web uninstall left-pad", false),
+            ("npm install typescript left-pad", "npm install left-pad", true),
+            ("gh -R a/b pr edit 1533", "gh pr edit 1533 -R a/b", true),
+            ("gh -R a/b pr edit 1533", "gh -R a/b pr close 1533", false),
         ] {
             let (failed, after) = (run(1, failed, Outcome::Failed), run(3, later, Outcome::Succeeded));
             assert_eq!(after.does_after_all(&failed), does, "{later}");

@@ -82,6 +82,8 @@ fn only_what_the_source_settles_is_told() {
         ("./evaluate.sh", Unstated, "Result: PASS\nCommand timed out after 2m 0.0s", Unknown),
         ("./evaluate.sh", Unstated, "Result: PASS\nResult: PASS\n3 cases, 1 below", Unknown),
         ("./evaluate.sh", Unstated, "Result: pass@1: 0.12", Unknown),
+        ("python eval.py -c conf.yaml", Fine, "RESULT: FAIL (2 of 5 cases failed)", Failed),
+        ("python3 - <<'EOF'\nprint(open('old.log').read())\nEOF", Fine, "RESULT: FAIL (0/1)", Passed),
         ("python eval.py", Fine, "a ok\nb no\nFAILED", Passed),
         ("python eval.py", Fine, "Result: FAIL (as expected)", Passed),
         ("python eval.py", Fine, "Result: Failed (0) Passed (12)", Passed),

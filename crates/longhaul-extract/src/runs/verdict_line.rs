@@ -9,7 +9,7 @@ pub(super) fn verdict_line<'t>(output: &[&'t str], script: &[Simple<'_>]) -> Opt
     let mut labelled = output.iter().filter_map(|line| Some((of_label(line)?, line.trim())));
     let (said, line) = labelled.next().filter(|_| is_its_own(script))?;
     // What was broken off has not passed, whatever it said before.
-    let is_whole = || !output.iter().any(|line| line.contains("timed out"));
+    let is_whole = || !output.iter().any(|line| line.contains("timed out after"));
     let verdict = verdict(said).filter(|verdict| *verdict == Verdict::Failed || is_whole())?;
     labelled.next().is_none().then_some((verdict, line))
 }
@@ -20,9 +20,10 @@ fn is_its_own(script: &[Simple<'_>]) -> bool {
     let is_piped = |at: usize| at > 0 && script[at - 1].link == Link::Pipe;
     let is_program = |simple: &Simple<'_>| {
         let name = kind::program_name(simple);
-        let is_written_here =
-            || simple.plain().iter().any(|word| matches!(&*word.text, "-c" | "-e" | "--eval"));
-        ENDINGS.iter().any(|ending| name.ends_with(ending)) || RUNNERS.contains(&name) && !is_written_here()
+        // A program that is written in the command line shows whatever it likes.
+        let words = simple.plain();
+        let runs_a_file = || words.get(1).is_some_and(|word| !word.text.starts_with(['-', '<']));
+        ENDINGS.iter().any(|ending| name.ends_with(ending)) || RUNNERS.contains(&name) && runs_a_file()
     };
     let runs = |simple: &Simple<'_>| {
         let purpose = kind::purpose(simple);
@@ -47,16 +48,20 @@ fn verdict(said: &str) -> Option<Verdict> {
     let end = said.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(said.len());
     let (word, rest) = said.split_at(end);
     let rest = rest.trim().to_ascii_lowercase();
-    let says_more = ["expected", "pass", "fail", "skip"].iter().any(|more| rest.contains(more));
-    let is_how_far = rest.starts_with('(') && !rest.starts_with("(0)") && !says_more;
+    let failed = ["fail", "failed", "failure"].iter().any(|one| word.eq_ignore_ascii_case(one));
+    let other = if failed { "pass" } else { "fail" };
+    let says_more = ["expected", "skip", other].iter().any(|more| rest.contains(more));
+    let is_how_far =
+        rest.starts_with('(') && !rest.starts_with("(0)") && !rest.starts_with("(0 ") && !says_more;
     if !rest.is_empty() && !is_how_far {
         return None;
     }
-    let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
-    if is_one_of(&["fail", "failed", "failure"]) {
-        return Some(Verdict::Failed);
+    let passed = ["pass", "passed", "success"].iter().any(|one| word.eq_ignore_ascii_case(one));
+    match (failed, passed) {
+        (true, _) => Some(Verdict::Failed),
+        (_, true) => Some(Verdict::Passed),
+        _ => None,
     }
-    is_one_of(&["pass", "passed", "success"]).then_some(Verdict::Passed)
 }
 
 /// Returns `text` without what is drawn around it.

@@ -293,11 +293,15 @@ pub(super) fn unknown_person<'p>(prose: &'p str, evidence: &Evidence) -> Option<
 
 /// Returns a name of one word with a capital behind a word that a name follows, where the source has no such word: `in Haskell`.
 pub(super) fn unknown_term<'p>(prose: &'p str, evidence: &Evidence) -> Option<&'p str> {
-    const LEADS: [&str; 9] = ["to", "by", "with", "from", "use", "using", "of", "for", "in"];
-    const ENGLISH: [&str; 8] = ["the", "of", "to", "and", "is", "was", "with", "for"];
+    const LEADS: [&str; 10] = ["to", "by", "with", "from", "use", "using", "via", "of", "for", "in"];
+    const ENGLISH: [&str; 12] =
+        ["the", "of", "to", "and", "is", "it", "now", "with", "for", "this", "that", "are"];
     let told: Vec<(usize, &str)> = words(prose).collect();
     // In German all nouns have a capital, and `in` stands before them, too.
-    let is_english = told.iter().any(|(_, word)| ENGLISH.contains(word) || word.ends_with("ing"));
+    let is_english = told.iter().any(|(_, word)| {
+        let word = word.to_lowercase();
+        ENGLISH.contains(&&*word) || word.len() >= 6 && word.ends_with("ing")
+    });
     told.windows(2).find_map(|pair| {
         let ((lead_at, lead), (at, word)) = (pair[0], pair[1]);
         let mut chars = word.chars();

@@ -131,8 +131,11 @@ impl SessionState {
                 shown
             }
         };
-        if self.newest_memory().is_some_and(|(newest, _)| newest >= len) {
-            // What it took the place of is the newest again. What somebody let go of stays so.
+        // What the newest took the place of, held or too large for it, is the newest again. What somebody let go of stays so.
+        let took_the_place = |(newest, cost): (u64, _)| {
+            newest >= len && (self.pins.contains(&newest) || self.is_too_large(cost))
+        };
+        if self.newest_memory().is_some_and(took_the_place) {
             branch.pin_newest_memory();
         }
         let shown = branch.with_pins(shown);

@@ -71,9 +71,14 @@ impl SessionState {
             return;
         }
         self.unpin_memory();
-        if cost <= self.budget().scaled(MOST_OF_MEMORY) {
+        if !self.is_too_large(cost) {
             self.pins.insert(id.ordinal);
         }
+    }
+
+    /// Whether a provider's own summary of this size would leave too little for anything else.
+    pub(super) fn is_too_large(&self, cost: Tokens) -> bool {
+        cost > self.budget().scaled(MOST_OF_MEMORY)
     }
 
     /// Lets compactions have what a provider wrote to go on from.
@@ -87,7 +92,7 @@ impl SessionState {
     /// Pins the newest that a provider wrote to go on from, of what is at hand, where it may be.
     pub(super) fn pin_newest_memory(&mut self) {
         if let Some((id, cost)) = self.newest_memory()
-            && cost <= self.budget().scaled(MOST_OF_MEMORY)
+            && !self.is_too_large(cost)
         {
             self.unpin_memory();
             self.pins.insert(id);

@@ -4,8 +4,9 @@ use std::{env, error::Error, path::PathBuf, process::Command, sync::Arc};
 
 use longhaul::transcript::Usage;
 
-/// Returns the example as it was built with these tests; `None` where they were built alone (`--test it`).
+/// Returns the example that was built with these tests; `None` where nobody says that it was (`cargo xtask test` does, with nextest).
 fn built(example: &str) -> Option<PathBuf> {
+    env::var_os("LONGHAUL_EXAMPLES_BUILT")?;
     let tests = env::current_exe().ok()?;
     let program =
         tests.parent()?.parent()?.join("examples").join(example).with_extension(env::consts::EXE_EXTENSION);

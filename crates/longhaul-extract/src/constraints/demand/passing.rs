@@ -132,11 +132,8 @@ const BINDING_ANYWHERE: &[&str] = &[
     " but keep ",
     " and keep ",
     " and avoid ",
-    " and have ",
     " and stay ",
     " and leave ",
-    " at most ",
-    " at least ",
     " make sure ",
 ];
 
@@ -253,6 +250,7 @@ mod tests {
             "Please explain why the cache is read before the index is written, and what the log shows then.",
             "tell me which tests run where the flag is set",
             "Explain how you should use the new API.",
+            "Tell me which tests run at least twice.",
             "Please describe what the service should do if there is no network.",
             "Tell me which of the tests should run first.",
             "Show me how we should handle no results.",
