@@ -16,7 +16,7 @@ mod taken_back;
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::DemandKind;
 
-use markers::is_revocation;
+use markers::revocation;
 use taken_back::Before;
 
 /// Something a person demands or sets down.
@@ -173,10 +173,10 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
         let all = blocks.iter().flat_map(|block| sentences_of(&block.text));
         let mut all = all.peekable();
         while let Some(sentence) = all.next() {
-            if !is_revocation(sentence) {
+            if revocation(sentence).is_none() {
                 continue;
             }
-            supersede(found, sentence, message);
+            taken_back::by_its_words(sentence, message, found);
             let replaced = taken_back::replaced(sentence, all.peek().copied(), found, before);
             let about = taken_back::about(sentence, found);
             let one = replaced.or(about.first().copied().filter(|_| about.len() == 1));
@@ -189,9 +189,7 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
         }
     }
     for demand in taken {
-        if is_revocation(&demand.text) {
-            supersede(found, &demand.text, message);
-        }
+        taken_back::by_its_words(&demand.text, message, found);
         found.retain(|earlier| earlier.text != demand.text);
         found.push(demand);
         if found.len() > MOST {
@@ -257,20 +255,6 @@ fn shortened(text: &str) -> String {
         kept.push_str(piece);
     }
     kept.trim_end_matches([' ', ';']).to_owned()
-}
-
-/// Marks the earlier demands that are about the same thing: those that share half of their telling words, two at least
-/// where they have as many.
-fn supersede(found: &mut [Demand], by: &str, message: u64) {
-    let words = content_words(by);
-    for demand in found.iter_mut().filter(|demand| demand.message < message && demand.superseded_by.is_none())
-    {
-        let earlier = content_words(&demand.text);
-        let shared = earlier.intersection(&words).count();
-        if shared * 2 >= earlier.len() && shared >= earlier.len().clamp(1, 2) {
-            demand.superseded_by = Some(message);
-        }
-    }
 }
 
 /// The words that tell what a sentence is about: of four letters or more and no words of demand; pairs of characters
@@ -435,6 +419,50 @@ mod tests {
         ] {
             let all = found(&format!("user: {rule}\nassistant: Done.\nuser: {said}"));
             assert_eq!(all[0].2, None, "{rule} {said}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn rules_that_are_alike_hold_side_by_side() {
+        for (rule, beside) in [
+            ("From now on never touch table users.", "From now on never touch table orders."),
+            ("Never touch table users.", "From now on never touch table orders."),
+            (
+                "From now on always run the unit tests before a commit.",
+                "From now on always run the linter before a commit.",
+            ),
+            (
+                "From now on, don't deploy to staging on Fridays.",
+                "From now on, don't deploy to production on Fridays.",
+            ),
+            (
+                "From now on, keep the API key of Stripe out of logs.",
+                "From now on, keep the API key of Twilio out of logs.",
+            ),
+            ("From now on never email customers in Germany.", "From now on never email customers in France."),
+            (
+                "From now on, name feature branches feat/<ticket>.",
+                "From now on, name bugfix branches fix/<ticket>.",
+            ),
+            ("Never touch table users.", "Actually, never touch table orders either."),
+            ("Never touch the file users.rs.", "And ignore orders.rs, never touch the file orders.rs."),
+            ("Ab sofort nie die Tabelle Kunden ändern.", "Ab sofort nie die Tabelle Aufträge ändern."),
+            (
+                "A partir de ahora nunca toques la tabla clientes.",
+                "A partir de ahora nunca toques la tabla pedidos.",
+            ),
+        ] {
+            let all = found(&format!("user: {rule}\nassistant: ok\nuser: {beside}"));
+            assert!(all.len() == 2 && all.iter().all(|(.., by)| by.is_none()), "{rule} {beside}: {all:?}");
+        }
+        for (rule, other) in [
+            ("Never push to the main branch.", "From now on you can push to the main branch."),
+            ("Always run the linter before a commit.", "From now on don't run the linter before a commit."),
+            ("Always indent with spaces in every file.", "Actually, indent with tabs in every file."),
+            ("Never touch table users.", "You can now touch table users."),
+        ] {
+            let all = found(&format!("user: {rule}\nassistant: ok\nuser: {other}"));
+            assert_eq!(all[0].2, Some(2), "{rule} {other}: {all:?}");
         }
     }
 

@@ -20,10 +20,34 @@ pub(super) fn is_rule(sentence: &str) -> bool {
     !sentence.ends_with(['?', '？']) && holds(sentence, &RULES_BY_FIRST_WORD, WIDE_RULES)
 }
 
-/// Returns whether `sentence` takes something back or replaces it. That it asks not to forget something does neither.
-pub(super) fn is_revocation(sentence: &str) -> bool {
-    let is_one = |text: &str| holds(text, &REVOCATIONS_BY_FIRST_WORD, WIDE_REVOCATIONS);
-    is_one(sentence) && is_one(&without_reminders(sentence))
+/// How a sentence takes something back, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Revocation {
+    /// It lets something go: forget, no longer.
+    LetsGo,
+    /// It puts something else in its place: actually, instead.
+    Corrects,
+    /// It says since when something holds: from now on.
+    SetsAnew,
+}
+
+/// Returns how `sentence` takes something back or replaces it, where it does. That it asks not to forget something does neither.
+pub(super) fn revocation(sentence: &str) -> Option<Revocation> {
+    let kinds = [
+        (Revocation::LetsGo, &LETTING_GO_BY_FIRST_WORD, WIDE_LETTING_GO),
+        (Revocation::Corrects, &CORRECTIONS_BY_FIRST_WORD, WIDE_CORRECTIONS),
+        (Revocation::SetsAnew, &BEGINNINGS_BY_FIRST_WORD, WIDE_BEGINNINGS),
+    ];
+    let bare = without_reminders(sentence);
+    let is_one = |(_, markers, wide): &(Revocation, &LazyLock<Markers>, &[&str])| {
+        holds(sentence, markers, wide) && holds(&bare, markers, wide)
+    };
+    kinds.iter().find(|kind| is_one(kind)).map(|(kind, ..)| *kind)
+}
+
+/// Returns whether `sentence` forbids something.
+pub(super) fn forbids(sentence: &str) -> bool {
+    holds(sentence, &FORBIDDING_BY_FIRST_WORD, WIDE_FORBIDDING)
 }
 
 fn without_reminders(sentence: &str) -> String {
@@ -103,7 +127,10 @@ static ELSEWHERE_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_wo
 
 static RULES_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(RULES));
 
-static REVOCATIONS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(REVOCATIONS));
+static LETTING_GO_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(LETTING_GO));
+static CORRECTIONS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(CORRECTIONS));
+static BEGINNINGS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(BEGINNINGS));
+static FORBIDDING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(FORBIDDING));
 
 /// Of the words of demand those that leave no doubt.
 const RULES: &[&[&str]] = &[
@@ -401,17 +428,14 @@ const WIDE_DEMANDS: &[&str] = &[
     "しなくていい",
 ];
 
-const REVOCATIONS: &[&[&str]] = &[
+const LETTING_GO: &[&[&str]] = &[
     &[
-        "actually",
-        "instead",
         "no longer",
         "forget",
         "scratch that",
         "never mind",
         "nevermind",
         "ignore",
-        "from now on",
         "changed my mind",
         "you can now",
         "you may now",
@@ -419,63 +443,66 @@ const REVOCATIONS: &[&[&str]] = &[
         "it's fine to",
         "it's ok to",
         "it is ok to",
-        "after all",
         "not anymore",
         "disregard",
         "drop the",
     ],
-    &["ya no", "en realidad", "olvida", "olvídate", "mejor", "a partir de ahora", "ignora", "al final"],
-    &[
-        "ne plus",
-        "finalement",
-        "en fait",
-        "oublie",
-        "oubliez",
-        "désormais",
-        "à partir de maintenant",
-        "ignore",
-        "plus besoin",
-    ],
-    &["nicht mehr", "doch", "eigentlich", "vergiss", "ab jetzt", "ab sofort", "stattdessen", "ignoriere"],
-    &[
-        "já não",
-        "na verdade",
-        "esquece",
-        "esqueça",
-        "a partir de agora",
-        "afinal",
-        "ignore",
-        "não precisa mais",
-    ],
-    &[
-        "больше не",
-        "на самом деле",
-        "забудь",
-        "забудьте",
-        "теперь",
-        "с этого момента",
-        "передумал",
-        "передумала",
-        "всё таки",
-    ],
+    &["ya no", "olvida", "olvídate", "ignora"],
+    &["ne plus", "oublie", "oubliez", "ignore", "plus besoin"],
+    &["nicht mehr", "vergiss", "ignoriere"],
+    &["já não", "esquece", "esqueça", "ignore", "não precisa mais"],
+    &["больше не", "забудь", "забудьте", "передумал", "передумала"],
 ];
 
-const WIDE_REVOCATIONS: &[&str] = &[
-    "其实",
-    "不再",
-    "忘了",
-    "忘掉",
-    "改成",
-    "改为",
-    "算了",
-    "从现在起",
-    "やっぱり",
-    "やはり",
-    "もう",
-    "今後は",
-    "取り消",
-    "忘れて",
+const CORRECTIONS: &[&[&str]] = &[
+    &["actually", "instead", "after all"],
+    &["en realidad", "mejor", "al final"],
+    &["finalement", "en fait"],
+    &["doch", "eigentlich", "stattdessen"],
+    &["na verdade", "afinal"],
+    &["на самом деле", "всё таки"],
 ];
+
+const BEGINNINGS: &[&[&str]] = &[
+    &["from now on"],
+    &["a partir de ahora"],
+    &["désormais", "à partir de maintenant"],
+    &["ab jetzt", "ab sofort"],
+    &["a partir de agora"],
+    &["теперь", "с этого момента"],
+];
+
+const WIDE_LETTING_GO: &[&str] = &["不再", "忘了", "忘掉", "算了", "もう", "取り消", "忘れて"];
+
+const WIDE_CORRECTIONS: &[&str] = &["其实", "改成", "改为", "やっぱり", "やはり"];
+
+const WIDE_BEGINNINGS: &[&str] = &["从现在起", "今後は"];
+
+const FORBIDDING: &[&[&str]] = &[
+    &[
+        "never",
+        "don't",
+        "dont",
+        "not",
+        "no",
+        "mustn't",
+        "can't",
+        "cannot",
+        "shouldn't",
+        "avoid",
+        "without",
+        "stop",
+        "forbidden",
+        "out of",
+    ],
+    &["nunca", "no", "jamás", "evita", "evite", "evitar", "sin", "prohibido"],
+    &["ne", "jamais", "pas", "sans", "évite", "évitez", "interdit"],
+    &["nie", "niemals", "nicht", "kein", "keine", "keinen", "ohne", "verboten", "vermeide"],
+    &["não", "nunca", "jamais", "evite", "sem", "proibido"],
+    &["не", "никогда", "нельзя", "без", "запрещено"],
+];
+
+const WIDE_FORBIDDING: &[&str] = &["不要", "别", "不得", "禁止", "不能", "ない", "絶対", "しないで"];
 
 const FUNCTION_WORDS: &[&str] = &[
     "that",

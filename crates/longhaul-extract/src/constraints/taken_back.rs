@@ -2,7 +2,10 @@
 //!
 //! Only where it is certain which demand is meant; else both stand, the newer beside the older.
 
-use super::{Demand, content_words};
+use super::{
+    Demand, content_words,
+    markers::{Revocation, forbids, revocation},
+};
 
 /// What was said before a message in which something is taken back.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +14,35 @@ pub(super) struct Before {
     pub(super) said: Option<u64>,
     /// Whether the model asked something since: what is meant may be its question.
     pub(super) was_asked: bool,
+}
+
+/// Marks the demands of earlier messages that the sentence `by` takes back by saying something else of the same thing: it has half of
+/// their telling words, two at least where they have as many.
+pub(super) fn by_its_words(by: &str, message: u64, found: &mut [Demand]) {
+    let Some(how) = revocation(by) else { return };
+    for demand in found.iter_mut().filter(|demand| demand.message < message && demand.superseded_by.is_none())
+    {
+        if takes_back(how, by, &demand.text) {
+            demand.superseded_by = Some(message);
+        }
+    }
+}
+
+/// Two rules may be alike and both hold: "from now on never touch the table of orders" leaves that of users alone.
+fn takes_back(how: Revocation, by: &str, earlier: &str) -> bool {
+    let (was, now) = (content_words(earlier), content_words(by));
+    let shared = was.intersection(&now).count();
+    if shared * 2 < was.len() || shared < was.len().clamp(1, 2) {
+        return false;
+    }
+    let (was_forbidden, is_forbidden) = (forbids(earlier), forbids(by));
+    match how {
+        // What is forbidden beside something else that is forbidden takes the place of nothing.
+        Revocation::LetsGo => !(was_forbidden && is_forbidden) || shared == was.len(),
+        Revocation::Corrects => !(was_forbidden && is_forbidden),
+        // What was demanded and now is forbidden, or the other way round, and of nothing else.
+        Revocation::SetsAnew => was_forbidden != is_forbidden && shared == was.len(),
+    }
 }
 
 /// Returns the places in `found` of the demands that are about what `sentence` takes back by its subject.
