@@ -26,7 +26,7 @@ features! { s, v:
     harness = s.kind == StatementKind::Harness;
     report = s.kind == StatementKind::Report;
     answer = s.kind == StatementKind::Answer;
-    prose = s.kind == StatementKind::Prose;
+    prose = v.is_on_the_way;
     added = s.kind == StatementKind::Added;
     removed = s.kind == StatementKind::Removed;
     command = s.kind == StatementKind::Command;
@@ -34,7 +34,7 @@ features! { s, v:
     todo = s.kind == StatementKind::Todo;
     place = v.place;
     place_answer = if s.kind == StatementKind::Answer { v.place } else { 0 };
-    place_prose = if s.kind == StatementKind::Prose { v.place } else { 0 };
+    place_prose = if v.is_on_the_way { v.place } else { 0 };
     place_person = if s.kind == StatementKind::Person { v.place } else { 0 };
     place_result = if s.kind == StatementKind::Result { v.place } else { 0 };
     nth_person = if s.kind == StatementKind::Person { v.nth } else { 0 };
@@ -86,6 +86,8 @@ features! { s, v:
 struct View {
     is_said: bool,
     is_models: bool,
+    /// Whether the model says it, or thinks it, before its turn ends.
+    is_on_the_way: bool,
     /// Whether a search shows it.
     is_hit: bool,
     /// How late it stands, 0 to 16.
@@ -147,11 +149,15 @@ impl Statements {
         let view = |s: &Statement| {
             let is_new = seen.insert(s.key);
             let mut view = View {
-                is_said: s.kind.is_said(),
+                is_said: s.kind.is_said() || s.kind == StatementKind::Thought,
                 is_models: matches!(
                     s.kind,
-                    StatementKind::Answer | StatementKind::Prose | StatementKind::Report
+                    StatementKind::Answer
+                        | StatementKind::Prose
+                        | StatementKind::Thought
+                        | StatementKind::Report
                 ),
+                is_on_the_way: matches!(s.kind, StatementKind::Prose | StatementKind::Thought),
                 place: (u64::from(s.message) * 16 / u64::from(self.end.max(1))) as i32,
                 is_hit: s.kind == StatementKind::Result && s.source.is_some_and(|at| searches[at as usize]),
                 nth: (log2_sixteenths(u64::from(s.nth) + 1) / 4) as i32,

@@ -21,6 +21,7 @@ mod score;
 mod signs;
 mod split;
 mod stored;
+mod thoughts;
 mod told;
 mod words;
 
@@ -78,6 +79,8 @@ pub enum StatementKind {
     Answer,
     /// The model, on the way.
     Prose,
+    /// The model to itself, in reasoning that can be read: what it settles there.
+    Thought,
     /// A tool's result.
     Result,
     /// A line that an edit adds or a file is written with.
@@ -379,7 +382,7 @@ impl StatementSource {
 const SEARCHES: [&str; 7] = ["rg ", "grep ", "git grep ", "find ", "fd ", "ag ", "ls "];
 
 impl StatementKind {
-    /// Returns whether somebody says this in words: a person, the model, a report.
+    /// Returns whether somebody says this in words to somebody else: a person, the model, a report.
     pub fn is_said(self) -> bool {
         matches!(
             self,

@@ -8,7 +8,7 @@ use super::{
     Statement, StatementKind, StatementSource, Statements, changes,
     records::{is_record, records, texts_in},
     signs::Signs,
-    split,
+    split, thoughts,
     words::{Voice, each_word, hash_of},
 };
 use crate::{
@@ -57,6 +57,7 @@ impl<'p> Reader<'p> {
                         .for_each(|piece| self.segment(piece, calls));
                     self.source = None;
                 }
+                Part::Reasoning(reasoning) => self.thought(&reasoning.text),
                 _ => pieces
                     .iter()
                     .filter(|piece| piece.part == at)
@@ -160,6 +161,13 @@ impl<'p> Reader<'p> {
                 _ => (&*piece.text, ""),
             };
             [found, next].into_iter().filter(|text| !text.is_empty()).for_each(|text| self.add(text, draft));
+        }
+    }
+
+    fn thought(&mut self, text: &str) {
+        for thought in thoughts::settled(text).into_iter().take(MOST_THOUGHTS) {
+            let signs = Signs::default().with(Signs::ITEM, thought.is_item);
+            self.add(&thought.text, Draft { kind: StatementKind::Thought, signs });
         }
     }
 
@@ -338,6 +346,9 @@ const SHORT_ANSWER: usize = 24;
 
 /// No more statements than these are taken from one message.
 const MOST_OF_MESSAGE: usize = 600;
+
+/// No more than these are taken from one piece of reasoning: who thinks long, weighs most of the time.
+const MOST_THOUGHTS: usize = 40;
 
 /// Calls that wait for their results; more are a sign that results never come.
 const MOST_WAITING: usize = 256;

@@ -98,13 +98,14 @@ impl StatementWeights {
     /// Returns what a statement is worth by what is known of it alone: what the pool keeps when it is full.
     pub(super) fn prior(&self, statement: &Statement) -> i32 {
         let signs = statement.signs;
-        let who = usize::from(!statement.kind.is_said());
+        let who = usize::from(!statement.kind.is_said() && statement.kind != StatementKind::Thought);
         let kind = match statement.kind {
             // What a person says is kept to the last.
             StatementKind::Person => 4000,
             StatementKind::Report => 1500,
             StatementKind::Answer => 1500,
             StatementKind::Prose => 1000,
+            StatementKind::Thought => 500,
             StatementKind::Added => 200,
             StatementKind::Todo | StatementKind::Argument => 0,
             StatementKind::Removed | StatementKind::Harness => -1000,

@@ -156,7 +156,13 @@ pub(crate) fn pieces(text: &str, mut each: impl FnMut(&str)) {
         }
         return;
     }
-    let (mut start, mut count) = (0, 0);
+    sentences(text).into_iter().for_each(each);
+}
+
+/// Returns the sentences of `text`; one that is too long is cut at a blank.
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
     let mut end = 0;
     for (at, c) in text.char_indices() {
         let after = at + c.len_utf8();
@@ -171,19 +177,19 @@ pub(crate) fn pieces(text: &str, mut each: impl FnMut(&str)) {
         if end > start {
             let piece = text[start..end].trim();
             if piece.len() > 3 {
-                each(piece);
-                count += 1;
+                sentences.push(piece);
             }
             start = end;
-            if count >= MOST_PIECES {
-                return;
+            if sentences.len() >= MOST_PIECES {
+                return sentences;
             }
         }
     }
     let rest = text[start..].trim();
     if rest.len() > 3 {
-        each(rest);
+        sentences.push(rest);
     }
+    sentences
 }
 
 /// Returns `text` up to the sentence in which somebody says what to do next, and from there on: `It takes a theme now. Let me fix

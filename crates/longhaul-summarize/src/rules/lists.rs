@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_extract::{Statement, Statements};
+use longhaul_extract::{Statement, StatementKind, Statements};
 
 /// For each statement the one that leads it in, where there is one.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ const LONGEST_LEAD: usize = 14;
 const FARTHEST: usize = 60;
 
 fn is_worded(statement: &Statement) -> bool {
-    statement.kind.is_said()
+    statement.kind.is_said() || statement.kind == StatementKind::Thought
 }
 
 fn bullet(statement: &Statement) -> Bullet {

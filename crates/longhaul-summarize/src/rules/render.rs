@@ -37,6 +37,7 @@ enum Heading {
     Asked,
     Decided,
     Found,
+    Thought,
     Proposed,
     Reported,
     Planned,
@@ -72,6 +73,7 @@ impl Page<'_> {
         );
         add("## Decisions", self.decided(of(Heading::Decided), &told));
         add("## Findings and progress, in the assistant's words", self.found(of(Heading::Found), &told));
+        add("## Thought by the assistant, not said", self.said(of(Heading::Thought), &told));
         add("## Proposed by the assistant", self.proposed(of(Heading::Proposed), &told));
         add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported), &told)));
         add("## To do", self.said(of(Heading::Planned), &told));
@@ -146,6 +148,7 @@ impl Page<'_> {
             _ if statement.kind.is_said() && proposes(&self.outermost(at).text) => Heading::Proposed,
             _ if statement.kind.is_said() && self.is_decision(at) => Heading::Decided,
             _ if statement.kind.is_said() => Heading::Found,
+            StatementKind::Thought => Heading::Thought,
             StatementKind::Todo => Heading::Planned,
             StatementKind::Added | StatementKind::Removed => Heading::Changed,
             StatementKind::Command | StatementKind::Argument => Heading::Ran,
