@@ -170,6 +170,12 @@ pub enum SummarizeError {
         /// That time.
         after: Duration,
     },
+    /// It failed, for a reason of its own: a summarizer that is not a ladder says so by this.
+    #[error("the summarizer failed: {reason}")]
+    Failed {
+        /// What went wrong.
+        reason: String,
+    },
     /// Every step of the ladder failed and the settings forbid the fall back to rules.
     #[error("no summarizer gave a usable summary after {} attempt{}; the last said: {}", attempts.len(), if attempts.len() == 1 { "" } else { "s" }, attempts.last().map_or("nothing", |a| a.reason.as_str()))]
     Exhausted {
@@ -185,7 +191,10 @@ pub enum SummarizeError {
 /// write, tells its observers, and with `abort_on_failure` fails.
 ///
 /// A session waits for it, and makes no request ready meanwhile: for five minutes, where the setting `summary_deadline_ms` does not
-/// say otherwise. Then it drops the future, and rules write.
+/// say otherwise. Then it drops the future, and rules write. One that blocks its thread cannot be dropped: its work belongs on a
+/// thread of its own.
+///
+/// What goes wrong it says as [`SummarizeError::Failed`]: rules write, and observers are told the reason.
 ///
 /// ```
 /// use async_trait::async_trait;

@@ -122,8 +122,8 @@ fn key(event: &Event) -> ContentHash {
 fn with_request(archive: &Archive, session: &SessionId, text: &str) -> Result<String> {
     /// The most of a request that is told, in bytes.
     const LONGEST: usize = 1_500;
-    let pointer = text.lines().find(|line| line.starts_with("## Request (m") && line.ends_with(BELOW));
-    let named = pointer.and_then(|line| span(line.rsplit(['(', ')']).nth(1)?));
+    let pointer = text.lines().find(|line| line.starts_with("## Request (m") && line.contains(BELOW));
+    let named = pointer.and_then(|line| span(line.split(['(', ')']).nth(1)?));
     let newest = match named {
         Some(named) => archive.originals(session, named)?.pop(),
         None => newest_request(archive, session)?,
@@ -163,7 +163,7 @@ fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Origi
     Ok(None)
 }
 
-/// What the heading of a request ends in that the summary does not tell.
+/// What the heading says of a request that the summary does not tell.
 const BELOW: &str = ": the user's message below";
 
 /// Returns what the agent is given: what was `said`, as a summary tells it or only its newest request, and how `program` looks up

@@ -36,7 +36,7 @@ pub(super) fn account(
         participants: if is_talk { participants(entries) } else { Vec::new() },
         decisions: last_decisions(&few, speakers),
         domain_entities: entities(subjects),
-        files: notes(&acts.files),
+        files: notes(acts, request),
         commands: commands(runs),
         errors: errors(runs),
         tools_used: acts.tools.clone(),
@@ -207,11 +207,25 @@ fn entities(subjects: &Subjects) -> Vec<String> {
     best.into_iter().map(|subject| subject.fact.name.to_string()).collect()
 }
 
-/// Returns notes of `files`, the newest last and of many these alone; those that were only read are the first to go.
-fn notes(files: &[FileHistory]) -> Vec<FileNote> {
-    let mut files: Vec<&FileHistory> = files.iter().collect();
+/// Returns notes of the files, the newest last and of many these alone; those that were only read are the first to go.
+fn notes(acts: &Acts, request: &SummaryRequest<'_>) -> Vec<FileNote> {
+    let mut files: Vec<&FileHistory> = acts.files.iter().collect();
     files.sort_by_key(|file| (file.state != FileState::Read, file.last_message));
-    latest(files, MOST_FILES).into_iter().map(FileHistory::note).collect()
+    let clipped: HashSet<u64> = request.clipped().map(|(was, _)| was.id.ordinal).collect();
+    let note = |file: &FileHistory| {
+        let mut note = file.note();
+        // Lines of these are quoted, and the counts are of what is summarized.
+        let after = acts.files_after.iter().filter(|after| after.path == file.path);
+        let mut later: Vec<u64> = after.flat_map(|after| &after.trail).map(|edit| edit.message).collect();
+        later.dedup();
+        let later: Vec<String> =
+            later.iter().filter(|at| clipped.contains(at)).map(|at| format!("m{at}")).collect();
+        if !later.is_empty() && !note.note.is_empty() {
+            note.note.push_str(&format!(", then {}", later.join(", ")));
+        }
+        note
+    };
+    latest(files, MOST_FILES).into_iter().map(note).collect()
 }
 
 fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {

@@ -36,7 +36,11 @@ impl<'a> Fixed<'a> {
             self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest))
                 || asked.iter().all(|entry| entry.id != newest.id);
         if is_below {
-            self.add(format!("## Request ({}): the user's message below", newest.id), String::new());
+            // It stands behind the summary, and reads as if nothing had been done for it yet.
+            let last = self.request.entries.last().filter(|last| last.id > newest.id);
+            let since =
+                last.map_or(String::new(), |last| format!("; work on it up to {} is told here", last.id));
+            self.add(format!("## Request ({}): the user's message below{since}", newest.id), String::new());
         } else if let Some(text) = own_text(&newest.message, speakers) {
             // A short request stays whole: it is what everything else is for.
             let body = self.clip(text, self.options.task_share);

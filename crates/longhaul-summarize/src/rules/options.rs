@@ -51,16 +51,31 @@ struct Laid {
     places: std::ops::Range<usize>,
 }
 
-/// Returns the options in a message: those that are called so, each up to the next or to what is no item of it.
+/// Returns the options in a message: those that are called so, or else the items of its last numbered list, each up to the next or
+/// to what is no item of it.
 fn lay_out(all: &[Statement], message: std::ops::Range<usize>) -> Vec<Laid> {
-    let heads: Vec<(usize, String)> =
-        message.clone().filter_map(|at| Some((at, named(&all[at].text)?))).collect();
-    let ends = heads.iter().skip(1).map(|(at, _)| *at).chain([message.end]);
-    let whole = heads.iter().zip(ends).map(|((from, name), to)| {
+    let heads = |name: fn(&str) -> Option<String>| -> Vec<(usize, String)> {
+        message.clone().filter_map(|at| Some((at, name(&all[at].text)?))).collect()
+    };
+    let mut options = heads(named);
+    if options.len() < 2 {
+        options = heads(numbered);
+        let first = options.iter().rposition(|(_, name)| name == "1").unwrap_or(options.len());
+        options.drain(..first);
+    }
+    let ends = options.iter().skip(1).map(|(at, _)| *at).chain([message.end]);
+    let whole = options.iter().zip(ends).map(|((from, name), to)| {
         let of_it = all[from + 1..to].iter().take_while(|one| one.is_item() || is_lead(one)).count();
         Laid { name: name.clone(), places: *from..from + 1 + of_it }
     });
     whole.collect()
+}
+
+/// Returns the number that a line begins with: `2. Keep it`, `**2. Keep it**`, `### 2) Keep it`.
+fn numbered(text: &str) -> Option<String> {
+    let bare = text.trim_start_matches(['*', '#', ' ']);
+    let end = bare.bytes().take_while(u8::is_ascii_digit).count();
+    ((1..=2).contains(&end) && bare[end..].starts_with(['.', ')'])).then(|| bare[..end].to_owned())
 }
 
 /// Returns the number or letter of the option that a line begins to tell of: `1. **Option 1:** …`, `### Option B`.
@@ -89,16 +104,40 @@ fn after_option(text: &str) -> Option<String> {
 /// Returns which option a sentence of a person's chooses: one is named, it is no question, and it is not turned down.
 fn chosen(one: &Statement) -> Option<String> {
     let sentences = one.text.split_inclusive(['.', '!', '?', '\n']);
-    sentences.into_iter().find_map(|sentence| {
-        // Places stay what they are in the sentence.
-        let lower = sentence.to_ascii_lowercase();
-        let at = lower.find(OPTION)?;
-        let is_turned_down = ["not ", "n't ", "no "].iter().any(|word| lower[..at].contains(word));
-        let asks = sentence.trim_end().ends_with('?');
-        let names_others = lower[at + OPTION.len()..].contains(OPTION);
-        (!asks && !is_turned_down && !names_others).then(|| after_option(&sentence[at..])).flatten()
+    by_number(&one.text).or_else(|| {
+        sentences.into_iter().find_map(|sentence| {
+            // Places stay what they are in the sentence.
+            let lower = sentence.to_ascii_lowercase();
+            let at = lower.find(OPTION)?;
+            let is_turned_down = ["not ", "n't ", "no "].iter().any(|word| lower[..at].contains(word));
+            let asks = sentence.trim_end().ends_with('?');
+            let names_others = lower[at + OPTION.len()..].contains(OPTION);
+            (!asks && !is_turned_down && !names_others).then(|| after_option(&sentence[at..])).flatten()
+        })
     })
 }
+
+/// Returns the number that a message opens with as an answer: `3`, `yes, do 1`, `let's go with 2 and add a test`.
+fn by_number(text: &str) -> Option<String> {
+    let words =
+        text.split(|c: char| c.is_whitespace() || ",.;:!#()".contains(c)).filter(|word| !word.is_empty());
+    let mut words = words.skip_while(|word| AGREEING.contains(&word.to_lowercase().as_str()));
+    let number =
+        words.next().filter(|word| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()))?;
+    // "1 and 3" are two, "2 of them" and "3 tests" are none.
+    let goes_on = words.next().is_none_or(|next| ENDING.contains(&next.to_lowercase().as_str()));
+    let is_one = words.next().is_none_or(|next| !next.bytes().all(|byte| byte.is_ascii_digit()));
+    (goes_on && is_one && !text.contains('?')).then(|| number.to_owned())
+}
+
+/// Words before the number of an option that somebody chooses.
+const AGREEING: [&str; 24] = [
+    "yes", "yeah", "yep", "ok", "okay", "sure", "do", "let's", "let’s", "lets", "go", "with", "for", "take",
+    "try", "pick", "choose", "use", "number", "the", "i'd", "say", "please", "just",
+];
+
+/// Words behind it.
+const ENDING: [&str; 10] = ["please", "and", "but", "first", "then", "for", "is", "sounds", "looks", "now"];
 
 const OPTION: &str = "option";
 
@@ -124,6 +163,7 @@ mod tests {
     #[test]
     fn what_is_chosen_is_told_from_what_stood_beside_it() {
         let laid_out = "Here they are:\n\n1. **Option 1:**\n   - Flight HAT004, $122\n2. **Option 2:**\n   - Flight HAT059, $115\n\nWhich one?";
+        let numbers = "There are:\n1. HAT001\n\nI recommend:\n\n**1. The relay** - most of all\n- flight HAT010\n\n**2. The edge**\n- flight HAT020\n\nWhich?";
         let lettered = laid_out.replace("Option 1", "Option A").replace("Option 2", "Option B");
         for (laid_out, answer, told) in [
             (laid_out, "I'd like to go with Option 1 for Newark. Is there a refund?", Some("HAT004")),
@@ -134,6 +174,13 @@ mod tests {
             (&lettered, "Größe M. Go with Option A for now.", Some("HAT004")),
             (&lettered, "option b please", Some("HAT059")),
             (&lettered, "I know the option a friend took.", None),
+            (numbers, "yes, do 1", Some("HAT010")),
+            (numbers, "2 and I would even add a test", Some("HAT020")),
+            (numbers, "2", Some("HAT020")),
+            (numbers, "1 and 2", None),
+            (numbers, "2 of them fail", None),
+            (numbers, "3", None),
+            (numbers, "is it 2?", None),
         ] {
             let chosen = chosen_of(laid_out, answer);
             assert_eq!(chosen.len(), usize::from(told.is_some()), "{answer}: {chosen:?}");

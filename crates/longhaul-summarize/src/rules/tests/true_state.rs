@@ -769,6 +769,36 @@ assistant: I wait.
 }
 
 #[test]
+fn an_edit_that_stays_in_part_is_named_beside_the_counts_of_what_is_summarized() {
+    let said = transcript(
+        r#"
+user: Mend both.
+assistant: !Edit#e1 {"file_path":"a.rs","old_string":"old();","new_string":"let first_in_a = 1;"} !Edit#e2 {"file_path":"b.rs","old_string":"old();","new_string":"let only_in_b = 2;"}
+tool#e1: ok
+tool#e2: ok
+assistant: !Edit#e3 {"file_path":"a.rs","old_string":"older();","new_string":"let second_in_a = 3;"}
+tool#e3: ok
+"#,
+    );
+    let mut index = longhaul_extract::FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = longhaul_transcript::SessionId::new("s").unwrap();
+    let (entries, tail) = said.entries().split_at(4);
+    let cut = Entry { message: Message::assistant("[…]").into(), ..tail[0].clone() };
+    let text = |kept: &[Entry]| {
+        let limit = longhaul_transcript::Tokens(900);
+        let request = crate::SummaryRequest::new(&session, entries, &index, &super::Quarter, limit);
+        super::summarize(&crate::SummaryRequest { kept, tail, ..request }, &super::RulesOptions::default())
+            .text
+    };
+    let told = text(&[cut, tail[1].clone()]);
+    assert!(told.contains("a.rs: +1 -1 lines, then m4\n"), "{told}");
+    assert!(told.contains("+ let second_in_a = 3;") && told.contains("b.rs: +1 -1 lines\n"), "{told}");
+    let whole = text(tail);
+    assert!(whole.contains("a.rs: +1 -1 lines\n") && !whole.contains("second_in_a"), "{whole}");
+}
+
+#[test]
 fn what_one_message_edits_and_puts_back_is_not_told_as_changed() {
     let said = r#"
 user: Mend the lock.
