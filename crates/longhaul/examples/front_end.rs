@@ -62,7 +62,9 @@ async fn session_of(
     // Without an id a history is found by what it says. Instructions count as said: where they change with each request (a clock in
     // them), each would be a branch from the first message on; keep the session open then, whose `sync` takes them as the same.
     let place = locate(store, &History { id: Some(id), named: None, said: &said }).await?;
-    // Whoever edits an earlier message goes another way from there on; what was said before stays a conversation of its own.
+    // Whoever edits an earlier message goes another way from there on; what was said before stays a conversation of its own. That it
+    // was edited is told by `place.kin`: `sync` finds what was entered here, and tells of no change. A history without its beginning
+    // branches at its first message; a front end that drops its oldest messages is followed by a session that stays open.
     if let Kin::Branch { .. } = place.kin {
         place.enter(store, &said, now_ms).await?;
     }

@@ -46,6 +46,9 @@ pub struct CompactSettings {
     pub only_recent: bool,
     /// The last exchange has what summary and older messages can do without: the model has yet to read its results.
     pub exchange_first: bool,
+    /// The last exchange stays whole where it costs at most so much and the model has yet to read its results: it takes the room of
+    /// older messages first.
+    pub exchange_whole: Tokens,
     /// Caps the summary; `None` gives it the share of the budget that serves recall best.
     pub max_summary_tokens: Option<Tokens>,
     /// What the reader is about to do, for a summary that looks ahead.
@@ -133,6 +136,7 @@ impl CompactSettings {
             keep_recent: None,
             only_recent: false,
             exchange_first: false,
+            exchange_whole: Tokens::ZERO,
             max_summary_tokens: None,
             goal: None,
             summary_first: Tokens::ZERO,

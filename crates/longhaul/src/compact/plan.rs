@@ -265,10 +265,18 @@ impl<'s> Planner<'s> {
             true => wanted.max(rest.scaled(EXCHANGE_FIRST)).min(rest - SUMMARY_FRAME),
             false => wanted,
         };
+        let unread = self.unread().filter(|tokens| *tokens <= settings.exchange_whole);
+        let wanted = unread.map_or(wanted, |tokens| wanted.max(tokens).min(rest - SUMMARY_FRAME));
         let Spread { older_result, fills, oldest, .. } = spread;
-        let room = Room { wanted, most, older_result, fills, oldest };
+        let room = Room { wanted, most, older_result, fills, oldest, is_whole: unread.is_some() };
         let tail = tail::choose(source, settings, &self.places, request, room);
         finish(source, settings, self.head_len, tail, self.kept)
+    }
+
+    /// Returns what the exchange costs whose results end the conversation, where it is closed.
+    fn unread(&self) -> Option<Tokens> {
+        let last = self.places.last().filter(|place| place.in_progress && !place.unit.is_open())?;
+        Some(last.unit.entries.iter().map(|entry| self.source.cost(entry.id.ordinal)).sum())
     }
 }
 

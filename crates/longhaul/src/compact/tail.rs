@@ -63,6 +63,8 @@ pub(super) struct Room {
     pub(super) fills: bool,
     /// Index of the oldest entry that may stay, pins apart.
     pub(super) oldest: usize,
+    /// The last exchange may have all of it.
+    pub(super) is_whole: bool,
 }
 
 /// The newest request of the user, in the form in which it stays.
@@ -128,7 +130,7 @@ pub(super) fn choose(
         Chooser { source, settings, pins, kept: Vec::new(), older: Vec::new(), tokens: Tokens::ZERO, room };
 
     // Where all that is to stay fits as it was said, nothing of it is cut so that something older may stay as well.
-    let is_first = settings.exchange_first || chooser.fits_whole(closed, request.as_ref());
+    let is_first = settings.exchange_first || room.is_whole || chooser.fits_whole(closed, request.as_ref());
     let share = if is_first { 1.0 } else { EXCHANGE_SHARE };
     let mut left = closed.len();
     let mut exchanges = 0;

@@ -24,7 +24,9 @@ pub struct Background {
 }
 
 impl Session {
-    /// Returns a compaction to be made elsewhere, where the policy asks for a summary and there is time: not in an
+    /// Returns a compaction to be made elsewhere while the model works on the request before: call it between [`push`](Self::push) and
+    /// [`prepare`](Self::prepare), which compacts at once what the policy asks for then and leaves nothing to be made elsewhere but
+    /// where turns are large for the window. `Some` where the policy asks for a summary and there is time: not in an
     /// emergency, not while another one is under way, and not where originals must be read from the store for it, which
     /// [`prepare`](Self::prepare) does. It begins before the trigger where this lies so near to the hard limit that the next two
     /// requests, as large as those of late, would come to it. One whose summarizer did not answer within `summary_deadline_ms`, by

@@ -52,7 +52,8 @@ impl Session {
     /// Goes back to the message `id` and goes on from there, on a branch of its own: nothing that was said after it is
     /// known there. With a store, what was said after it stays under the name that [`line`](Self::line) had before, for
     /// [`Builder::open_line`](super::Builder::open_line), and the session's own name stands for the new branch from now on:
-    /// unless somebody else went on with the session meanwhile, who keeps the name ([`Overtaken`]).
+    /// unless somebody else went on with the session meanwhile, who keeps the name ([`Overtaken`]). Memory blocks are the caller's and not
+    /// of a place in the conversation: they stay as they are.
     ///
     /// # Errors
     /// When there is no such message, or the store cannot be read or written.

@@ -182,7 +182,9 @@ impl Session {
             Err(error) => Error::Summarize(error),
         };
         match &error {
-            Error::Summarize(SummarizeError::Exhausted { attempts }) => self.tell_attempts(attempts),
+            Error::Summarize(SummarizeError::Exhausted { attempts }) if !attempts.is_empty() => {
+                self.tell_attempts(attempts);
+            }
             error => self.tell_no_summary(reason(error), since),
         }
         // At the hard limit there must be an attempt that cannot fail for want of a model.

@@ -92,6 +92,9 @@ pub(super) enum Unread {
 /// What an exchange that is read next may make of a view above what must stay: a fifth is left for what comes of it.
 const UNREAD_SHARE: f64 = 0.8;
 
+/// It stays whole in a view of a size that somebody names where it takes at most this share of it.
+const UNREAD_WITHIN: f64 = 0.25;
+
 impl SessionState {
     /// Returns what the engine is asked for: how deep to go, and the smallest of all caps on the summary.
     pub(super) fn settings(
@@ -171,6 +174,7 @@ impl SessionState {
         let m = &Measurement { floor: scale.countable(m.floor), ..*m };
         CompactSettings {
             keep_recent: within.keep_recent,
+            exchange_whole: budget.scaled(UNREAD_WITHIN),
             summary_first: within.summary_first,
             max_summary_tokens: self.cap(m, budget, None, room, within.keep_recent.unwrap_or(usize::MAX)),
             reasoning: within.reasoning,

@@ -127,7 +127,7 @@ impl SessionState {
     }
 
     /// Sets a named memory block: a text that stands at a fixed place in every view, behind the standing instructions,
-    /// until it is replaced; an empty one is taken out. Rewrites the view, and returns whether it did: the same text again
+    /// until it is replaced; an empty one is taken out. It is of the session and of no place in it: a branch and a rewind keep it. Rewrites the view, and returns whether it did: the same text again
     /// changes nothing.
     ///
     /// # Errors

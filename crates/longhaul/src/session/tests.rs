@@ -812,6 +812,31 @@ fn a_request_that_quotes_an_agents_mark_is_no_summary_of_the_client() {
     assert!(matches!(compacted, Synced::CompactedByClient { .. }), "{compacted:?}");
 }
 
+/// What was read before stays in the summary, if anywhere.
+#[test]
+fn a_result_that_is_yet_to_be_read_stays_whole_in_a_view_of_a_named_size() {
+    let left = |result: usize, budget: u64| {
+        let mut state = state(100_000, Config::default());
+        full(&mut state, 6, 800);
+        let asked = "Now change all of them at once, and say what each of them was before.";
+        let read = turn(7, result).into_iter().skip(1).take(2);
+        [Message::user(asked)].into_iter().chain(read).for_each(|message| {
+            state.push(message);
+        });
+        let action = Action::Summarize { rebuild: false };
+        let job = state.plan_within(action, &Within::new(Tokens(budget))).unwrap();
+        state.apply(job.finish_by_rule().unwrap()).unwrap();
+        assert!(state.tokens() <= Tokens(budget));
+        let shown = shape(&state);
+        assert!(state.view().messages().any(|message| message.texts().any(|text| text == asked)), "{shown}");
+        shown
+    };
+    assert!(left(400, 2_000).ends_with("m24 m25 m26"), "{}", left(400, 2_000));
+    // A larger share than a quarter is cut, and so is what would leave no room for the summary.
+    assert!(left(2_400, 2_000).ends_with("m24 m25 m26d"), "{}", left(2_400, 2_000));
+    assert!(left(220, 450).ends_with("m24 m25 m26d"), "{}", left(220, 450));
+}
+
 #[test]
 fn a_share_for_the_summary_is_of_what_is_counted_whatever_is_billed() {
     let config = Config { max_summary_share: Some(0.2), ..Config::default() };

@@ -196,6 +196,14 @@ async fn a_draft_without_a_word_is_no_summary() {
         (Own(|| Ok("\0 \u{202e}\n\u{fe0f}")), "the summary is empty"),
         (Own(|| Err(SummarizeError::NothingToDo)), "there is nothing to summarize"),
         (Own(|| Err(SummarizeError::Refused)), "the summary was turned down"),
+        (
+            Own(|| Err(SummarizeError::Failed { reason: "the disk is full".into() })),
+            "the summarizer failed: the disk is full",
+        ),
+        (
+            Own(|| Err(SummarizeError::Exhausted { attempts: Vec::new() })),
+            "no summarizer gave a usable summary after 0 attempts; the last said: nothing",
+        ),
     ] {
         let config = Config { mode: SummaryMode::Llm, ..Config::default() };
         let (mut session, told) = session(config, Arc::new(own));
