@@ -224,6 +224,20 @@ pub(crate) fn format_or_auto(name: &str) -> Result<FormatArg, String> {
     }
 }
 
+/// As [`format_or_auto`], of formats that are written.
+pub(crate) fn written_format_or_auto(name: &str) -> Result<FormatArg, String> {
+    let written = || Format::ALL.into_iter().filter(|format| !format.is_import_only()).map(Format::name);
+    match format_or_auto(name) {
+        Ok(FormatArg(Some(format))) if format.is_import_only() => {
+            Err(format!("{format} is only read; written are {}", written().collect::<Vec<_>>().join(", ")))
+        }
+        Err(_) => {
+            Err(format!("no format has this name; written are {}", written().collect::<Vec<_>>().join(", ")))
+        }
+        read => read,
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ContextArgs {
     /// The transcript; `-` is stdin
@@ -256,7 +270,7 @@ pub(crate) struct CompactArgs {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Write this format instead of the input's
-    #[arg(long, value_name = "FORMAT", value_parser = format_or_auto)]
+    #[arg(long, value_name = "FORMAT", value_parser = written_format_or_auto)]
     pub(crate) to: Option<FormatArg>,
     /// The most that the whole emitted history may cost, in tokens; tool definitions apart
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::tokens, conflicts_with = "ratio")]
@@ -302,7 +316,7 @@ pub(crate) struct CompactArgs {
     /// Say what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write the history here [default: stdout; on a terminal, a new file beside FILE]
+    /// Write the history here [default: stdout; on a terminal, a new file beside FILE, or here where an agent keeps FILE]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite OUT where it exists; a read-only one stays. With --in-place, replace the session file also where it is read-only

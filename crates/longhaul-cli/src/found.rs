@@ -22,7 +22,7 @@ use anyhow::{Result, bail};
 use self::agents::Named;
 pub(crate) use self::{
     about::{About, asked_in, is_of},
-    agents::{Agent, all, format_at, id_at, is_of_one_only_read, places},
+    agents::{Agent, all, format_at, id_at, is_kept_by_an_agent, places},
     ids::Ids,
     list::{json_lines, table},
     pick::pick,

@@ -47,6 +47,9 @@ pub(crate) fn text(path: &Path) -> Result<String> {
 /// Opens `path` for reading.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
+        if io::stdin().is_terminal() {
+            say!("reading what is typed here; Ctrl-D ends it");
+        }
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
     let is_there = path.symlink_metadata().is_ok();

@@ -7,7 +7,10 @@ mod answer;
 mod resources;
 mod tools;
 
-use std::sync::Arc;
+use std::{
+    io::{self, IsTerminal as _},
+    sync::Arc,
+};
 
 use anyhow::{Context as _, Result};
 use rmcp::{
@@ -33,6 +36,11 @@ const INSTRUCTIONS: &str = "longhaul keeps what was said in agents' sessions bef
 /// # Errors
 /// When the client does not begin as the protocol says.
 pub(crate) fn serve(store: &StoreArgs) -> Result<()> {
+    if io::stdin().is_terminal() {
+        say!(
+            "an agent speaks to this, not a person: docs/agents.md says how it is named to one; Ctrl-C ends it"
+        );
+    }
     let server = Server { store: Arc::new(store.clone()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.context("the async runtime does not start")?.block_on(async {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, builder::RangedU64ValueParser};
 
-use super::{FormatArg, StoreArgs, format_or_auto};
+use super::{FormatArg, StoreArgs, written_format_or_auto};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SessionsArgs {
@@ -120,7 +120,7 @@ pub(crate) struct ExportArgs {
     pub(crate) session: String,
     /// Write a transcript of every message in this format, as agents and `longhaul compact` read it; auto is the format
     /// that they came in. Without it, write what `longhaul import` reads: messages, summaries and the log
-    #[arg(long, value_name = "FORMAT", value_parser = format_or_auto)]
+    #[arg(long, value_name = "FORMAT", value_parser = written_format_or_auto)]
     pub(crate) to: Option<FormatArg>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,

@@ -128,7 +128,8 @@ impl Console {
         matches!(self, Console::Editor(_)) || io::stdin().is_terminal()
     }
 
-    /// Asks a question that is answered with a letter: yes, no or `third`. No answer is a no. A script may answer ahead: its
+    /// Asks a question that is answered with a letter: yes, no or `third`. No answer is a no; on a terminal
+    /// what is none of them is asked again. A script may answer ahead: its
     /// next line is taken where it is an answer, and is the next message where it is none.
     pub(crate) fn consent(&mut self, question: &str, third: Option<Consent>) -> Result<Consent> {
         let choices = match third {
@@ -145,14 +146,16 @@ impl Console {
             _ => None,
         };
         let given = match self {
-            Console::Editor(editors) => {
+            Console::Editor(editors) => loop {
                 forget_what_was_typed();
                 match editors.answers.readline(&prompt) {
-                    Ok(line) => answer(&line),
-                    Err(ReadlineError::Interrupted) => Some(Consent::Stop),
-                    Err(error) => ended(error).map(|_| None)?,
+                    Ok(line) if answer(&line).is_some() || line.trim().is_empty() => break answer(&line),
+                    // A slip is asked about again: it is no answer.
+                    Ok(_) => {}
+                    Err(ReadlineError::Interrupted) => break Some(Consent::Stop),
+                    Err(error) => break ended(error).map(|_| None)?,
                 }
-            }
+            },
             Console::Plain { unread } => {
                 forget_what_was_typed();
                 say::err(&prompt);

@@ -380,14 +380,27 @@ impl Conversation {
         screen.status(self.used(), self.window().window, colour, &about);
     }
 
-    /// Switches to another model. What is not in the table needs its window.
+    /// Switches to another model. One that is in no table needs its window where what is said would not fit the one that is
+    /// assumed: a slip of the hand compacts nothing.
     pub(crate) fn switch(&mut self, name: &str, window: Option<u64>, screen: &mut Screen) {
         let config = self.settings.for_model(name);
         let known = known(name, window, &config);
+        let assumed = known.window.window;
+        if known.is_assumed
+            && self.used() >= config.limits(assumed, known.window.budget(Tokens::ZERO)).trigger
+        {
+            screen.warn(&format!(
+                "{name} is in no table, and a window of {} tokens, which is assumed then, would have to be compacted into: \
+                 /model {name} N says how large it is; {} goes on",
+                grouped(assumed.0),
+                self.with.model
+            ));
+            return;
+        }
         if known.is_assumed {
             screen.warn(&format!(
                 "{name} is in no table: a window of {} tokens is assumed; /model {name} N sets it",
-                grouped(known.window.window.0)
+                grouped(assumed.0)
             ));
         }
         if let Err(error) = self.manager.switch_model(known.window, known.model.counter(), config) {

@@ -89,7 +89,20 @@ fn explained(name: &str, layered: &Layered, as_json: bool) -> Result<String> {
     for (setting, doc) in &explanation.settings {
         let (value, source) = value(setting);
         out.push_str(if out.is_empty() { "" } else { "\n" });
-        out.push_str(&format!("{setting} = {}  # {source}\n\n{doc}", plain(&value)));
+        out.push_str(&format!("{setting} = {}  # {source}\n\n{}", plain(&value), unbroken(doc)));
     }
     Ok(out)
+}
+
+/// Returns `doc` with a paragraph a line: where lines break is for whoever shows it.
+fn unbroken(doc: &str) -> String {
+    let (mut out, mut before) = (String::new(), "");
+    for line in doc.lines() {
+        let goes_on = !before.is_empty() && !line.is_empty() && !line.starts_with(['-', '*', '|', ' ']);
+        let between = if goes_on { " " } else { "\n" };
+        out.push_str(if out.is_empty() { "" } else { between });
+        out.push_str(line);
+        before = line;
+    }
+    out + "\n"
 }

@@ -154,11 +154,10 @@ pub(crate) fn places() -> Vec<PathBuf> {
     AGENTS.iter().flat_map(of).collect()
 }
 
-/// Returns whether `path` lies where an agent keeps its sessions that are only read here.
-pub(crate) fn is_of_one_only_read(path: &Path) -> bool {
+/// Returns whether `path` lies where an agent keeps its sessions.
+pub(crate) fn is_kept_by_an_agent(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
-    let only_read = AGENTS.iter().filter(|agent| agent.format.is_import_only());
-    let mut places = only_read.flat_map(|agent| (agent.places)());
+    let mut places = AGENTS.iter().flat_map(|agent| (agent.places)());
     places.any(|place| place.canonicalize().is_ok_and(|place| path.starts_with(place)))
 }
 

@@ -232,6 +232,20 @@ fn a_conversation_goes_on_with_whom_it_was_held() {
 }
 
 #[test]
+fn a_slip_of_the_hand_at_the_models_name_compacts_nothing() {
+    let server = Server::start(|_, _| Answer::Says("Noted."));
+    let folder = Folder::new();
+    let long = "It rains in the valley and the river rises. ".repeat(3_600);
+    let flags = ["--session", "talk", "--model", "gpt-4o"];
+    let typed = format!("{long}\n/model gpt-4oo\n/model gpt-4oo 128k\n/quit\n");
+    let ran = folder.run(&[&server.args(&[])[..3], &flags].concat(), typed.as_bytes());
+    let refused = "gpt-4oo is in no table, and a window of 32,768 tokens";
+    assert!(ran.code == 0 && ran.stderr.contains(refused), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gpt-4o goes on") && !ran.stderr.contains("summarized"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gpt-4oo answers from now on; a window of 128,000 tokens"), "{}", ran.stderr);
+}
+
+#[test]
 fn words_that_are_no_session_are_looked_for() {
     let server = Server::start(|_, _| Answer::Says("We never touch the auth module."));
     let folder = Folder::new();

@@ -137,9 +137,10 @@ fn without_a_file_the_newest_session_is_taken() {
     let (code, shown) = Terminal::start(&folder, &["compact", "--budget", "4k"]).unwrap().end();
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains(".compacted.jsonl") && !shown.contains("\"parentUuid\""), "{shown}");
-    let beside =
-        folder.path().join(".claude/projects/-w/7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.compacted.jsonl");
-    assert!(fs::read_to_string(beside).unwrap().contains("isCompactSummary"));
+    // An agent takes each file of its folder for a session.
+    let here = folder.path().join("7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.compacted.jsonl");
+    assert!(fs::read_to_string(here).unwrap().contains("isCompactSummary"));
+    assert_eq!(fs::read_dir(folder.path().join(".claude/projects/-w")).unwrap().count(), 1);
     for (args, part) in [
         (&["recall", "knapsack"][..], "\x1b[1mknapsack\x1b[0m"),
         (&["history"], "Summary "),

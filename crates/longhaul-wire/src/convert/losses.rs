@@ -87,13 +87,22 @@ pub(crate) fn place(message: &Message) -> Option<usize> {
     }
 }
 
-/// Returns message numbers in order, runs of them as such: ` (m1, m3-m5)`.
+/// Returns message numbers in order, runs of them as such: ` (m1, m3-m5)`; of many runs the first and the last.
 pub(crate) fn shown(places: &[usize]) -> String {
+    /// Nobody reads more; the last says how far it goes.
+    const RUNS: usize = 8;
     let mut places = places.to_vec();
     places.sort_unstable();
     places.dedup();
+    let runs: Vec<&[usize]> = places.chunk_by(|before, after| before + 1 == *after).collect();
     let mut text = String::new();
-    for run in places.chunk_by(|before, after| before + 1 == *after) {
+    for (nth, run) in runs.iter().enumerate() {
+        if runs.len() > RUNS && (RUNS - 1..runs.len() - 1).contains(&nth) {
+            if nth == RUNS - 1 {
+                text.push_str(", …");
+            }
+            continue;
+        }
         let (first, last) = (run[0], run[run.len() - 1]);
         let comma = if text.is_empty() { " (" } else { ", " };
         let _ = match first == last {
@@ -105,4 +114,19 @@ pub(crate) fn shown(places: &[usize]) -> String {
         text.push(')');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_messages_the_first_and_the_last_are_named() {
+        assert_eq!(shown(&[]), "");
+        assert_eq!(shown(&[5, 3, 1, 4]), " (m1, m3-m5)");
+        let odd: Vec<usize> = (0..8).map(|nth| 2 * nth + 1).collect();
+        assert_eq!(shown(&odd), " (m1, m3, m5, m7, m9, m11, m13, m15)");
+        let odd: Vec<usize> = (0..200).map(|nth| 2 * nth + 1).collect();
+        assert_eq!(shown(&odd), " (m1, m3, m5, m7, m9, m11, m13, …, m399)");
+    }
 }

@@ -301,8 +301,12 @@ fn lines_around(doc: &Document, losses: &mut Losses) {
             }
         }
     }
-    for (kind, count) in kinds {
-        losses.note(format!("{count} x line of type {kind} left out"));
+    if !kinds.is_empty() {
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        losses.note(format!(
+            "lines that are not in the history as it stands are left out: {}",
+            kinds.join(", ")
+        ));
     }
     if !around.is_empty() {
         let around: Vec<String> = around.into_iter().collect();

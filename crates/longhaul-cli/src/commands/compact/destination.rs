@@ -177,10 +177,10 @@ fn must_say_the_same(format: Format, appended: &[u8], history: &[u8]) -> Result<
 /// Returns a name that nobody has beside `file`: `session.compacted.jsonl`, `session.compacted2.jsonl` and so on.
 fn beside(file: &Path) -> Result<PathBuf> {
     const TRIES: u32 = 1_000;
-    // A database has no room beside one of its sessions, and an agent whose sessions are only read would take what lies beside them
-    // for one of its own: what comes out goes to the working directory.
+    // A database has no room beside one of its sessions, and an agent takes what lies beside its sessions for another of them:
+    // what comes out goes to the working directory.
     let own = Path::new(file.file_name().unwrap_or_default());
-    let file = if opencode::is_in_database(file) || found::is_of_one_only_read(file) { own } else { file };
+    let file = if opencode::is_in_database(file) || found::is_kept_by_an_agent(file) { own } else { file };
     let stem =
         file.file_stem().with_context(|| format!("{} has no name", input::shown(file)))?.to_string_lossy();
     let ending = file.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
