@@ -615,10 +615,11 @@ pub(super) fn unused(
             "summary_deadline_ms",
             ASKS_NO_MODEL,
         ),
+        // How far back is read goes by it, and what is left to the rules, whoever summarizes.
         (
-            no_calls && config.transcript_cap_tokens != usual.transcript_cap_tokens,
+            is_by_rule && config.transcript_cap_tokens != usual.transcript_cap_tokens,
             "transcript_cap_tokens",
-            why_no_calls,
+            ASKS_NO_MODEL,
         ),
         (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
         (is_by_rule && config.summary_form != usual.summary_form, "summary_form", ASKS_NO_MODEL),

@@ -21,7 +21,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 use crate::{
-    config::{OnMaxDepth, SoftAction},
+    config::{OnMaxDepth, Oversize, SoftAction},
     event::Event,
     session::{RewriteError, Shown},
 };
@@ -687,6 +687,9 @@ fn settings_that_reach_no_model_are_told_whoever_was_given() {
         summarizer_model_preference: vec!["small".into()],
         summary_prompt: "In {maxTokens}: {context}".into(),
         transport_retries: 3,
+        // These two are heeded whoever summarizes.
+        transcript_cap_tokens: Some(Tokens(600)),
+        oversize: Oversize::Rules,
         ..Config::default()
     };
     let lines = [
