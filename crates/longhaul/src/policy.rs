@@ -8,7 +8,7 @@
 //! - at or above the hard limit nothing holds but `enabled = false` and an attempt already made on this very context;
 //! - between two hard triggers the context either fell below `reset_ratio` or grew by the whole band between reset and
 //!   trigger, so one burst gives one compaction;
-//! - every [`Hold`] names what ends it.
+//! - there is a way out of every [`Hold`] but `enabled = false`: enough new messages bring an action.
 
 mod decision;
 mod forecast;
@@ -36,7 +36,8 @@ pub struct Measurement {
     pub budget: Tokens,
     /// The model's window, for settings whose ratios are of it.
     pub window: Tokens,
-    /// What the view would still cost after the deepest compaction: pinned messages, the smallest tail, a short summary.
+    /// What the view would still cost after the deepest compaction: what is pinned, the open exchange, the newest request,
+    /// a short summary.
     pub floor: Tokens,
     /// What the soft action would free, as far as known; an upper estimate is fine.
     pub soft_gain: Tokens,
@@ -100,9 +101,9 @@ fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits
     if let Some(limit) = config.trigger_messages.filter(|limit| m.n_said > *limit) {
         wishes.push(Reason::Messages { n_messages: m.n_said, limit });
     }
-    let since_last = state.since_compaction(config, m.n_total);
-    if let Some(after) = config.force_refresh_after_messages.filter(|after| since_last >= *after) {
-        wishes.push(Reason::Refresh { since_last, after });
+    let since_compaction = state.since_compaction(config, m.n_total);
+    if let Some(after) = config.force_refresh_after_messages.filter(|after| since_compaction >= *after) {
+        wishes.push(Reason::Refresh { since_last: since_compaction, after });
     }
     if config.soft_action != SoftAction::Off && m.tokens >= limits.soft {
         wishes.push(Reason::Soft { tokens: m.tokens, soft: limits.soft });
@@ -118,20 +119,9 @@ fn hold(
     limits: &Limits,
     reason: Reason,
 ) -> Option<Hold> {
-    let since_last = state.since_last(m.n_total);
     let is_second_pass = matches!(reason, Reason::SecondPass { .. });
-    if m.n_messages < config.min_messages {
-        return Some(Hold::BelowMinMessages { n_messages: m.n_messages, min_messages: config.min_messages });
-    }
-    if let Some(undone) = state.undone_at(m.n_total, config.cooldown_messages) {
-        return Some(Hold::JustUndone { messages_left: undone });
-    }
-    if let Some((messages_left, ms_left)) = state.failure_wait(m, config) {
-        return Some(Hold::FailedRecently { failures: state.failures(), messages_left, ms_left });
-    }
-    let wait = reason.wait(state, config);
-    if since_last < wait {
-        return Some(Hold::Cooldown { messages_left: wait - since_last });
+    if let Some(hold) = waiting(state, config, m, reason.wait(state, config)) {
+        return Some(hold);
     }
     // A second pass makes the tail smaller, where the first has covered all before it.
     if m.range.is_empty() && !is_second_pass {
@@ -178,6 +168,21 @@ fn hold(
     }
     // At the greatest depth a second pass is made from the originals, which makes the chain no deeper.
     if is_second_pass { None } else { depth_hold(config, m) }
+}
+
+/// Returns what more messages or time must end before anything is done, `cooldown` messages after the last rewrite.
+fn waiting(state: &PolicyState, config: &Config, m: &Measurement, cooldown: u64) -> Option<Hold> {
+    if m.n_messages < config.min_messages {
+        return Some(Hold::BelowMinMessages { n_messages: m.n_messages, min_messages: config.min_messages });
+    }
+    if let Some(undone) = state.undone_at(m.n_total, config.cooldown_messages) {
+        return Some(Hold::JustUndone { messages_left: undone });
+    }
+    if let Some((messages_left, ms_left)) = state.failure_wait(m, config) {
+        return Some(Hold::FailedRecently { failures: state.failures(), messages_left, ms_left });
+    }
+    let messages_left = cooldown.saturating_sub(state.since_last(m.n_total));
+    (messages_left > 0).then_some(Hold::Cooldown { messages_left })
 }
 
 /// Returns what messages must cost for a summary of them to say something within `target_compression`, and to be smaller

@@ -10,7 +10,7 @@ use longhaul::{
     Breakdown, Config, DocumentSession, Shown, Within,
     config::Adjustment,
     keep_reasoning,
-    policy::{self, Measurement, PolicyState, Upcoming},
+    policy::{self, Hold, Measurement, PolicyState, Upcoming},
     tokens::{TokenCounter, count_tools},
     transcript::{Entry, Message, Part, Role, Tokens, Transcript},
     wire::{self, Document, Format},
@@ -87,6 +87,9 @@ struct Forecast {
     /// The same in words.
     #[serde(skip)]
     due: Option<&'static str>,
+    /// What keeps a tier from acting that has been reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<Hold>,
     /// Thresholds that do not fit the budget as they are set, and what takes their place.
     adjusted: Vec<Adjustment>,
     /// What the history would cost after a compaction now; `None` where it is at the target already.
@@ -169,6 +172,7 @@ fn seen_stored(stored: &Stored) -> View {
             to_go: limits.trigger - state.tokens(),
             target: limits.target + tools,
             due: outlook.forecast.due(),
+            held: outlook.forecast.held(),
             acts_now: outlook.forecast.acts_now,
             upcoming: with_tools::forecast(outlook.forecast, tools).upcoming,
             adjusted: outlook.adjustments,
@@ -312,6 +316,7 @@ fn forecast(
         to_go: trigger - breakdown.total - unseen,
         target,
         due: coming.due(),
+        held: coming.held(),
         acts_now: coming.acts_now,
         upcoming: coming.upcoming,
         adjusted,
@@ -411,7 +416,7 @@ fn words(forecast: &Forecast, view: &View) -> String {
             None => lines.insert(0, due.to_owned()),
         },
         None if lines.is_empty() => lines.push("switched off: nothing is compacted".to_owned()),
-        None => {}
+        None => lines.extend(forecast.held.map(|hold| format!("for now: {hold}"))),
     }
     lines.extend(forecast.adjusted.iter().map(ToString::to_string));
     lines.push(match forecast.after {

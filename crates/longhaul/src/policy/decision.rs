@@ -114,7 +114,7 @@ pub enum Reason {
     Manual,
 }
 
-/// Why nothing is to be done. Each names what ends it.
+/// Why nothing is to be done; where a number must change to end it, with that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "hold", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -195,7 +195,7 @@ pub enum Hold {
         /// How many milliseconds are left to wait for.
         ms_left: u64,
     },
-    /// This very range was compacted for this very reason.
+    /// This very range was compacted for this very reason. New messages change the range.
     SameRange {
         /// The range.
         range: Span,

@@ -5,18 +5,23 @@ use std::fmt;
 use longhaul_transcript::Tokens;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Measurement, PolicyState, decide, depth_hold};
+use super::{Decision, Hold, Measurement, PolicyState, decide, depth_hold, waiting};
 use crate::config::{Config, SoftAction};
 
 /// What is to come: every tier that may act, the one with the least left first.
 ///
-/// It speaks of the same thresholds as [`decide`], so that nothing is promised that the policy does not do.
+/// It speaks of the same thresholds as [`decide`]. What it cannot foretell is whether a compaction will be worth it once
+/// it is called for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Forecast {
     /// Empty where longhaul is switched off.
     pub upcoming: Vec<Upcoming>,
     /// Something would be done now.
     pub acts_now: bool,
+    /// What stands against every tier for now, below the hard limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Hold>,
 }
 
 /// One tier, and what is left until it acts.
@@ -65,13 +70,21 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
     let limits = config.limits(m.window, m.budget);
     let tokens = |is_soft, at: Tokens| Upcoming { is_soft, when: When::Tokens { at, left: at - m.tokens } };
     let since_last = state.since_last(m.n_total);
-    let until = |at: u64, now: u64, wait: u64| at.saturating_sub(now).max(wait.saturating_sub(since_last));
-    let has_soft_tier = config.soft_action != SoftAction::Off;
+    let least = state.messages_to_wait(config, m);
+    let until =
+        |at: u64, now: u64, wait: u64| at.saturating_sub(now).max(wait.saturating_sub(since_last)).max(least);
     // Where the hard tier fired and waits to be armed again, it acts later than at its threshold; where the chain is as
     // deep as it may be, at the hard limit.
     let is_halted = depth_hold(config, m).is_some();
+    let has_soft_tier = match config.soft_action {
+        SoftAction::Off => false,
+        SoftAction::SummarizeRules => !is_halted,
+        SoftAction::Trim | SoftAction::Digest => true,
+    };
     let rearmed = state.disarmed_until(&limits).filter(|_| m.tokens >= limits.reset);
     let hard = match (is_halted, rearmed) {
+        // A second pass is due at the trigger itself, and makes the chain no deeper.
+        _ if state.is_second_pass_due() => limits.trigger,
         (true, _) => limits.ceiling,
         (false, Some(until)) => until.min(limits.ceiling),
         (false, None) => limits.trigger - state.condensed(config),
@@ -93,7 +106,11 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
     }
     upcoming.sort_by(|a, b| a.share_left().total_cmp(&b.share_left()));
     let acts_now = matches!(decide(state, config, m), Decision::Act { .. });
-    Forecast { upcoming, acts_now }
+    // A summary that a new window calls for waits for no cooldown, and neither does a second pass.
+    let is_for_window = state.is_window_new() && hard.max(m.tokens) >= limits.trigger;
+    let is_urgent = is_for_window || state.is_second_pass_due();
+    let waits = waiting(state, config, m, if is_urgent { 0 } else { config.cooldown_messages });
+    Forecast { upcoming, acts_now, waits: waits.filter(|_| m.tokens < limits.ceiling) }
 }
 
 impl Upcoming {
@@ -124,6 +141,11 @@ impl Forecast {
             (true, true) => Some("a compaction is due now"),
         }
     }
+
+    /// Returns what keeps a tier from acting that has been reached.
+    pub fn held(&self) -> Option<Hold> {
+        self.waits.filter(|_| self.upcoming.iter().any(Upcoming::is_reached))
+    }
 }
 
 impl fmt::Display for Forecast {
@@ -139,7 +161,10 @@ impl fmt::Display for Forecast {
             f.write_str(if nth == 0 { "" } else { "; " })?;
             upcoming.fmt(f)?;
         }
-        Ok(())
+        match self.held() {
+            Some(hold) => write!(f, "; for now: {hold}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -190,7 +215,7 @@ mod tests {
                 Upcoming { is_soft, when }
             };
             let upcoming = vec![tier(true, 110_400, 0), tier(false, 147_200, left)];
-            Forecast { upcoming, acts_now: true }.to_string()
+            Forecast { upcoming, acts_now: true, ..Forecast::default() }.to_string()
         };
         assert_eq!(told(12_120), "the soft tier is due now");
         assert_eq!(told(0), "a compaction is due now");
@@ -206,6 +231,25 @@ mod tests {
         // As foretold: the ninth message more is the one that calls for it.
         assert!(!decide(&PolicyState::new(), &session, &measured(3_000, 50)).is_act());
         assert!(decide(&PolicyState::new(), &session, &measured(3_000, 51)).is_act());
+    }
+
+    #[test]
+    fn what_is_too_short_or_just_undone_is_foretold_to_wait() {
+        let usual = Config { soft_action: SoftAction::Off, ..Config::default() };
+        let told = |state: &PolicyState, m| forecast(state, &usual, &m).to_string();
+        let short = Measurement { n_messages: 5, ..measured(170_000, 5) };
+        expect!["compacts from 165,600 tokens on, where it is worth it; for now: 5 messages; fewer than 12 are left alone"]
+            .assert_eq(&told(&PolicyState::new(), short));
+        let mut state = PolicyState::new();
+        state.undone(40);
+        expect!["compacts from 165,600 tokens on, where it is worth it; for now: a compaction was just undone; 4 more messages first"]
+            .assert_eq(&told(&state, measured(170_000, 40)));
+        // As long as nothing is due, nothing waits.
+        expect!["compacts at 165,600 tokens: 164,600 to go"]
+            .assert_eq(&told(&PolicyState::new(), Measurement { tokens: Tokens(1_000), ..short }));
+        // At the hard limit nothing is waited for.
+        let full = Measurement { tokens: Tokens(180_000), ..short };
+        assert_eq!(told(&PolicyState::new(), full), "a compaction is due now");
     }
 
     // asserts 000-23

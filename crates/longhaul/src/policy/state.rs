@@ -154,8 +154,8 @@ impl PolicyState {
         self.last.as_ref().map_or(n_total, |last| n_total.saturating_sub(last.n_total))
     }
 
-    /// Returns how many messages were pushed since the last compaction, or since the start. A pass of the soft tier is one where it
-    /// summarizes.
+    /// Returns how many messages were pushed since the last compaction, or since the start. Passes of the soft tier count as
+    /// compactions where they summarize.
     pub(super) fn since_compaction(&self, config: &Config, n_total: u64) -> u64 {
         match config.soft_action {
             SoftAction::SummarizeRules => self.since_last(n_total),
@@ -163,18 +163,13 @@ impl PolicyState {
         }
     }
 
-    /// Returns after how many messages the number of messages may call for a compaction again: the cooldown, and where it called for
-    /// the last one, as many as one covers. Without this a view that stays above the limit, for its pins say, would be
-    /// summarized message by message.
+    /// Returns how long [`Reason::Messages`] waits after a rewrite, in messages: the cooldown. Where it called for the last
+    /// compaction too, it waits for as many messages as one covers: a view that stays above the limit, because of its pins
+    /// say, would else be summarized message by message.
     pub(super) fn message_wait(&self, config: &Config) -> u64 {
         let called = self.last.as_ref().is_some_and(|last| last.reason == Reason::MESSAGES);
         let covers = config.trigger_messages.map_or(0, |limit| limit.saturating_sub(config.preserve_recent));
         config.cooldown_messages.max(if called { covers } else { 0 })
-    }
-
-    /// Returns whether the hard tier is armed.
-    pub fn is_armed(&self) -> bool {
-        self.disarmed_at.is_none()
     }
 
     /// Returns what a first tier that summarizes by rule took out of the view and no summary of the second has taken in.
@@ -215,6 +210,14 @@ impl PolicyState {
             _ => 0,
         };
         (messages > 0 || ms > 0).then_some((messages, ms))
+    }
+
+    /// Returns how many messages must be said before anything is done, whatever calls for it. A cooldown is not among them:
+    /// it is not the same for all that calls.
+    pub(super) fn messages_to_wait(&self, config: &Config, m: &Measurement) -> u64 {
+        let undone = self.undone_at(m.n_total, config.cooldown_messages).unwrap_or(0);
+        let failed = self.failure_wait(m, config).map_or(0, |(messages, _)| messages);
+        config.min_messages.saturating_sub(m.n_messages).max(undone).max(failed)
     }
 
     pub(super) fn was_acted_on(&self, range: Span, reason: Reason) -> bool {

@@ -185,12 +185,10 @@ fn hysteresis_waits_for_the_reset_threshold_or_a_whole_band() {
     let mut state = PolicyState::new();
     let ratio = Reason::Ratio { tokens: Tokens(850), unread: Tokens::ZERO, trigger: Tokens(800) };
     state.acted(ratio, &filled(850), Tokens(750), &limits);
-    assert!(!state.is_armed());
     let later = |tokens| Measurement { range: Span { start: 15, end: 18 }, n_total: 23, ..filled(tokens) };
     check(&state, &config, later(820), expect!["hold: 820 tokens; armed again below 700, or at 850"]);
     assert!(decide(&state, &config, &later(850)).is_act());
     state.observe(Tokens(699), &limits);
-    assert!(state.is_armed());
     assert!(decide(&state, &config, &later(820)).is_act());
 }
 
@@ -682,4 +680,89 @@ proptest! {
         let json = serde_json::to_string(&decision).unwrap();
         prop_assert_eq!(serde_json::from_str::<Decision>(&json).unwrap(), decision);
     }
+
+    #[test]
+    fn what_is_foretold_is_what_the_policy_does(config in configs(), steps in steps()) {
+        let mut session = Session {
+            config, state: PolicyState::new(), budget: 2_000, now_ms: 0, pinned: 50, summary: 0, loose: Vec::new(),
+            n_total: 0, depth: 0, at_turn_boundary: true,
+        };
+        for (step, outcome) in steps {
+            match step {
+                Step::Push { tokens, .. } => {
+                    session.n_total += 1;
+                    session.loose.push(tokens);
+                }
+                Step::Undo => session.state.undone(session.n_total),
+                Step::Window(budget) => {
+                    session.budget = budget;
+                    session.state.window_changed();
+                }
+                Step::Clock(by) => session.now_ms += by,
+                Step::Restart => {}
+            }
+            let m = session.measure();
+            session.state.observe(m.tokens, &session.config.limits(m.window, m.budget));
+            check_forecast(&session.state, &session.config, &m)?;
+            if let Decision::Act { action, reason } = decide(&session.state, &session.config, &m) {
+                session.carry_out(action, reason, outcome);
+            }
+        }
+    }
+}
+
+/// Checks that each tier is foretold where nothing but the content of the view can stand against it, and not before.
+fn check_forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Result<(), TestCaseError> {
+    let limits = config.limits(m.window, m.budget);
+    let told = forecast(state, config, m);
+    // What holds the wish of a tier at `m`, or that nothing is wished for there.
+    let held = |m: &Measurement, is_of: &dyn Fn(&Reason) -> bool| {
+        let wish = wishes(state, config, m, &limits).into_iter().find(is_of);
+        wish.map(|wish| hold(state, config, m, &limits, wish))
+    };
+    let is_foreseen = |hold: &Hold| {
+        matches!(
+            hold,
+            Hold::BelowMinMessages { .. }
+                | Hold::JustUndone { .. }
+                | Hold::FailedRecently { .. }
+                | Hold::Cooldown { .. }
+                | Hold::Hysteresis { .. }
+                | Hold::Depth { .. }
+        )
+    };
+    let waits_for_time = state.failure_wait(m, config).is_some_and(|(_, ms_left)| ms_left > 0);
+    for Upcoming { is_soft, when } in told.upcoming.iter().copied() {
+        let is_of = move |reason: &Reason| match when {
+            When::Tokens { .. } if is_soft => matches!(reason, Reason::Soft { .. }),
+            When::Tokens { .. } => {
+                !matches!(reason, Reason::Soft { .. } | Reason::Messages { .. } | Reason::Refresh { .. })
+            }
+            When::Messages { .. } => matches!(reason, Reason::Messages { .. }),
+            When::Refresh { .. } => matches!(reason, Reason::Refresh { .. }),
+        };
+        match when {
+            // At the hard limit nothing is asked. A soft pass waits for the cooldown also where a summary does not.
+            When::Tokens { at, .. } if at.max(m.tokens) >= limits.ceiling => {}
+            When::Tokens { .. } if is_soft && (state.is_window_new() || state.is_second_pass_due()) => {}
+            When::Tokens { at, left } => {
+                let at_cost = |tokens| held(&Measurement { tokens, ..*m }, &is_of);
+                let then = at_cost(at.max(m.tokens));
+                prop_assert_eq!(then.map(|hold| hold.filter(is_foreseen)), Some(told.waits), "{:?}", when);
+                let before = at_cost(at - Tokens(1)).map(|hold| hold.is_some());
+                prop_assert!(left == Tokens::ZERO || before != Some(false), "{:?}", when);
+            }
+            When::Messages { left, .. } | When::Refresh { left, .. } => {
+                let after = |n: u64| {
+                    let (n_messages, n_said, n_total) = (m.n_messages + n, m.n_said + n, m.n_total + n);
+                    held(&Measurement { n_messages, n_said, n_total, ..*m }, &is_of)
+                };
+                let then = after(left).map(|hold| hold.is_some_and(|hold| is_foreseen(&hold)));
+                prop_assert_eq!(then, Some(waits_for_time), "{:?}", when);
+                let before = left.checked_sub(1).map(after);
+                prop_assert_ne!(before, Some(Some(None)), "{:?}", when);
+            }
+        }
+    }
+    Ok(())
 }
