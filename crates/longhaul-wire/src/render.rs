@@ -108,7 +108,7 @@ fn rendered<'a>(
     }
     let mut losses = Losses::default();
     // What Gemini's API said may lack its ids, also where nothing of how it was spelled is left.
-    let repaired = repair_for(writing, &said, to == Format::Gemini);
+    let repaired = repair_for(writing, &said, to.spec().may_lack_ids);
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);
     let messages = ordered(messages, writing, &mut losses);

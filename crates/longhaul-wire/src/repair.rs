@@ -40,9 +40,9 @@ pub fn repair(transcript: &Transcript) -> Repair {
 /// Does what [`repair`] does, for what is to be sent, or taken up again: the model is to go on. So calls at the open end are answered too where something
 /// follows them, the results of others or words, for no provider takes that (A-02, O-01, R-01, G-01), and where they go out in
 /// several messages: as they are too many for one, or some were spelled already. Messages without a spelling are Gemini's where
-/// `is_geminis` says so.
-pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript, is_geminis: bool) -> Repair {
-    repaired(transcript, is_geminis, |open| {
+/// `may_lack_ids` says so.
+pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript, may_lack_ids: bool) -> Repair {
+    repaired(transcript, may_lack_ids, |open| {
         let calls: Vec<usize> = open.iter().map(|entry| entry.message.calls().count()).collect();
         let is_last = calls.iter().skip_while(|calls| **calls == 0).all(|calls| *calls > 0);
         let is_answered = open.iter().any(|entry| entry.message.results().next().is_some());
@@ -61,9 +61,9 @@ pub(crate) fn repair_for(writing: &Writing, transcript: &Transcript, is_geminis:
 }
 
 /// Repairs, and leaves the open end as it is where it `stays` so.
-fn repaired(transcript: &Transcript, is_geminis: bool, stays: impl Fn(&[Entry]) -> bool) -> Repair {
+fn repaired(transcript: &Transcript, may_lack_ids: bool, stays: impl Fn(&[Entry]) -> bool) -> Repair {
     let mut done = Vec::new();
-    let strays = Strays::of(transcript, is_geminis);
+    let strays = Strays::of(transcript, may_lack_ids);
     let (transcript, numbers) = strays.settled(transcript, &mut done);
     let entries = transcript.entries();
     // What stood behind a call that is left open now was no answer to it, but came after it.
@@ -122,11 +122,11 @@ struct Strays {
 }
 
 impl Strays {
-    fn of(transcript: &Transcript, is_geminis: bool) -> Strays {
+    fn of(transcript: &Transcript, may_lack_ids: bool) -> Strays {
         // Elsewhere `ls-2` is an id like any other.
         let may_lack_ids = |message: &Message| match &message.raw {
-            Some(raw) => *raw.format == *Format::Gemini.name(),
-            None => is_geminis,
+            Some(raw) => raw.format.parse::<Format>().is_ok_and(|format| format.spec().may_lack_ids),
+            None => may_lack_ids,
         };
         let mut strays = Strays::default();
         let (mut derived, mut said) = (Derived::default(), HashMap::new());

@@ -42,6 +42,13 @@ fn spelled(format: Format) -> Vec<&'static str> {
 
 const FORMATS: [Format; 4] = [Format::OpenAi, Format::Anthropic, Format::Responses, Format::Gemini];
 
+/// What a provider or an agent takes as a request.
+fn requests() -> impl Iterator<Item = Format> {
+    let is_sent = |format: &Format| format.request() == Some(*format);
+    let is_ours = |format: &Format| matches!(format, Format::Chat | Format::Longhaul);
+    Format::ALL.into_iter().filter(move |format| is_sent(format) && !is_ours(format))
+}
+
 fn pushed(format: Format) -> Vec<Message> {
     let list = format!("[{}]", spelled(format).join(","));
     messages_from_json(format, &list).unwrap()
@@ -329,7 +336,7 @@ fn what_stands_beside_too_many_calls_stays() {
 fn calls_at_the_end_that_stand_in_two_messages_are_answered() {
     let call =
         |id: &str| Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function(id, "ls", "{}"))]);
-    for format in [Format::OpenAi, Format::UiMessages, Format::Anthropic, Format::Gemini, Format::Responses] {
+    for format in requests() {
         for spelled in [[false, false], [true, false], [false, true], [true, true]] {
             let mut messages = [Message::user("go"), call("call_a0000"), call("call_b0000")];
             for (message, _) in messages[1..].iter_mut().zip(spelled).filter(|(_, spelled)| *spelled) {
@@ -966,7 +973,7 @@ fn u_11_what_is_left_beside_reasoning_is_no_answer_where_it_is_blank() {
             r#"[{{"role":"user","content":"go"}},{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"text","text":"{blank}"}}]}},{{"role":"user","content":"on"}}]"#
         );
         let messages = messages_from_json(Format::Anthropic, &answer).unwrap();
-        for to in [Format::Gemini, Format::Responses, Format::OpenAi, Format::UiMessages] {
+        for to in requests().filter(|to| *to != Format::Anthropic) {
             let sent = render(&messages, to).unwrap();
             let found = validate(sent.json.as_bytes(), to, &Profile::default()).unwrap();
             assert_eq!(found, [], "{}", sent.json);

@@ -1,5 +1,5 @@
 //! Whatever was said, in whatever order and spelling: a request of it is one that its provider takes.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
 use longhaul_transcript::{ContentHash, Message, Outcome, Part, Reasoning, Role, ToolCall, ToolResult};
 use longhaul_wire::{Format, Profile, convert, messages_from_json, read, render, validate};
@@ -40,8 +40,12 @@ enum Text {
     Empty,
 }
 
-const FORMATS: [Format; 5] =
-    [Format::OpenAi, Format::Anthropic, Format::Responses, Format::Gemini, Format::UiMessages];
+/// What a provider or an agent takes as a request.
+fn formats() -> Vec<Format> {
+    let is_sent = |format: &Format| format.request() == Some(*format);
+    let is_ours = |format: &Format| matches!(format, Format::Chat | Format::Longhaul);
+    Format::ALL.into_iter().filter(|format| is_sent(format) && !is_ours(format)).collect()
+}
 
 /// Ids of calls: few, so that calls and results meet, and two that not every format takes.
 const IDS: [&str; 6] = ["a", "b", "c", "d", "x.1", LONG];
@@ -85,7 +89,7 @@ fn said() -> impl Strategy<Value = Said> {
         7 => (of_tools, results),
         1 => (leads, words()),
     ];
-    let spelled = prop_oneof![1 => Just(None), 3 => select(&FORMATS[..]).prop_map(Some)];
+    let spelled = prop_oneof![1 => Just(None), 3 => select(formats()).prop_map(Some)];
     (said, spelled, any::<bool>()).prop_map(|((role, pieces), spelled, is_full)| Said {
         role,
         pieces,
@@ -156,7 +160,8 @@ impl Speller {
             Format::Anthropic => self.anthropic(said),
             Format::Responses => Some(self.responses(said)),
             Format::Gemini => self.gemini(said),
-            _ => self.ui_messages(said),
+            Format::UiMessages => self.ui_messages(said),
+            _ => panic!("how {format} spells a message is not said here"),
         }
     }
 
@@ -420,7 +425,7 @@ proptest! {
     #[test]
     fn what_was_broken_in_a_file_is_whole_in_what_is_made_of_it(
         history in vec(said(), 0..10),
-        from in select(&FORMATS[..]),
+        from in select(formats()),
     ) {
         let mut speller = Speller::default();
         let items: Vec<Value> =

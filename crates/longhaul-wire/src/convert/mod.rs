@@ -100,7 +100,7 @@ fn converted(
     let said = doc.transcript.entries().iter().map(|entry| spelled(doc, &entry.message, writing)).collect();
     let repaired = match writing.carries_all {
         true => Repair { transcript: said, done: Vec::new() },
-        false => repair_for(writing, &said, doc.format == Format::Gemini),
+        false => repair_for(writing, &said, doc.format.spec().may_lack_ids),
     };
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message);

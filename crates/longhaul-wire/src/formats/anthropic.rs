@@ -29,6 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: Some("anthropic"),
     claims,
     is_lines: false,
+    may_lack_ids: false,
     read: |bytes| whole::read(Format::Anthropic, &BODY, bytes),
     segments: super::one_segment,
     validate: Some(validate::anthropic::check_history),

@@ -18,6 +18,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: Some("anthropic"),
     claims,
     is_lines: true,
+    may_lack_ids: false,
     read: claude_code::read,
     segments: |doc| claude_code::segments(doc.as_bytes()),
     validate: Some(validate::session::check_claude_code),

@@ -16,6 +16,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: Some("openai"),
     claims,
     is_lines: true,
+    may_lack_ids: false,
     read: codex::read,
     segments: |doc| codex::segments(doc.as_bytes()),
     validate: Some(validate::session::check_codex),

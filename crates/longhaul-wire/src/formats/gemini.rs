@@ -31,6 +31,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: Some("google"),
     claims,
     is_lines: false,
+    may_lack_ids: true,
     read: |bytes| whole::read(Format::Gemini, &BODY, bytes),
     segments: super::one_segment,
     validate: Some(validate::gemini::check_history),

@@ -19,6 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: None,
     claims,
     is_lines: false,
+    may_lack_ids: false,
     read: |bytes| whole::read(Format::Longhaul, &BODY, bytes),
     segments: super::one_segment,
     validate: None,

@@ -115,6 +115,8 @@ pub(crate) struct Spec {
     pub(crate) claims: fn(&Head<'_>) -> Option<Claim>,
     /// Whether a file of it is one JSON value a line.
     pub(crate) is_lines: bool,
+    /// Whether calls and results may stand without ids, in their order: those that they get here say nothing (G-10).
+    pub(crate) may_lack_ids: bool,
     /// Reads a file.
     pub(crate) read: fn(Vec<u8>) -> Result<Document, WireError>,
     /// Returns what was said between the agent's own compactions.
@@ -141,6 +143,7 @@ impl Spec {
             provider: None,
             claims,
             is_lines: false,
+            may_lack_ids: false,
             read,
             segments: one_segment,
             validate: None,

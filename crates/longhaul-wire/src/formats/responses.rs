@@ -28,6 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: Some("openai"),
     claims,
     is_lines: false,
+    may_lack_ids: false,
     read: |bytes| whole::read(Format::Responses, &BODY, bytes),
     segments: super::one_segment,
     validate: Some(validate::responses::check_history),

@@ -35,6 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     provider: None,
     claims,
     is_lines: false,
+    may_lack_ids: false,
     read: |bytes| whole::read(Format::UiMessages, &BODY, bytes),
     segments: super::one_segment,
     validate: Some(validate::ui_messages::check_history),
