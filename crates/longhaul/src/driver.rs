@@ -354,7 +354,7 @@ impl Session {
         config: Config,
     ) -> Result<(), BuildError> {
         let config = config.validated()?;
-        builder::check_room(&config, window, self.state.fixed_overhead())?;
+        builder::check::room(&config, window, self.state.fixed_overhead())?;
         if config.mode == SummaryMode::Llm && self.summarizer.is_none() {
             return Err(BuildError::NoSummarizer);
         }
@@ -370,7 +370,7 @@ impl Session {
     /// # Errors
     /// When one is no amount of money. Nothing was changed then.
     pub fn set_prices(&mut self, prices: Prices) -> Result<(), BuildError> {
-        builder::check_prices(prices)?;
+        builder::check::prices(prices)?;
         self.state.set_prices(prices);
         Ok(())
     }
@@ -380,7 +380,7 @@ impl Session {
     /// # Errors
     /// When the model has no name. Nothing was changed then.
     pub fn set_endpoint(&mut self, model: &str, endpoint: &str) -> Result<(), BuildError> {
-        builder::check_name(model)?;
+        builder::check::name(model)?;
         self.state.set_endpoint(model, endpoint);
         Ok(())
     }
@@ -390,7 +390,7 @@ impl Session {
     /// # Errors
     /// When that leaves too little room for messages. Nothing was changed then.
     pub fn set_fixed_overhead(&mut self, tokens: Tokens) -> Result<(), BuildError> {
-        builder::check_room(self.state.config(), self.state.known_window(), tokens)?;
+        builder::check::room(self.state.config(), self.state.known_window(), tokens)?;
         self.state.set_fixed_overhead(tokens);
         Ok(())
     }

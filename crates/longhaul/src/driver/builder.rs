@@ -1,5 +1,7 @@
 //! Putting a session together. The order of calls does not matter, and what cannot be meant is an error.
 
+pub(super) mod check;
+
 use std::sync::{Arc, Weak};
 
 use longhaul_extract::Ranker;
@@ -21,10 +23,9 @@ use super::{
     sleep::ThreadSleep,
 };
 use crate::{
-    Preset, StoreCache,
-    compact::FLOOR_EXTRA,
+    StoreCache,
     config::{Config, ConfigError, provider_name},
-    session::{CompactionStep, SessionState, Steps, is_price},
+    session::{CompactionStep, SessionState, Steps},
 };
 
 /// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter. What is set
@@ -373,13 +374,13 @@ impl Builder {
         let mut unknown_model = None;
         let mut prices = self.prices.take();
         if let Some((model, _)) = &self.endpoint {
-            check_name(model)?;
+            check::name(model)?;
         }
         if let Some((provider, model)) = &self.model {
             let table = ModelTable::builtin();
             let known = table.get_or_unknown(model);
             unknown_model = table.get(model).is_none().then(|| model.clone());
-            check_name(model)?;
+            check::name(model)?;
             if unknown_model.is_none() {
                 self.window = within(ContextWindow::from(&known), self.window);
             }
@@ -387,11 +388,11 @@ impl Builder {
             prices = prices.or(Some(known.prices));
             self.config = self.config.for_model(provider, model);
         }
-        check_prices(prices.unwrap_or_default())?;
+        check::prices(prices.unwrap_or_default())?;
         let config = self.config.validated()?;
         self.config = config;
         let mut unused = Vec::new();
-        if self.model.is_none() && self.endpoint.is_none() && !is_for_a_model(&self.config) {
+        if self.model.is_none() && self.endpoint.is_none() && !check::is_for_a_model(&self.config) {
             unused.push(("models and providers", "none of these settings is for a model that was named"));
         }
         if self.config.max_context_tokens.is_some_and(|most| most > self.window.window) {
@@ -406,7 +407,7 @@ impl Builder {
         if let Some(ranker) = self.ranker.take() {
             self.rules.ranker = ranker;
         }
-        check_room(&self.config, self.window, self.fixed_overhead)?;
+        check::room(&self.config, self.window, self.fixed_overhead)?;
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);
         if self.durability == Durability::EachPush && self.store.is_none() {
@@ -444,9 +445,9 @@ impl Builder {
             relieved: None,
         };
         if let Some((provider, model)) = self.model
-            && let Some(maker) = maker(&model)
+            && let Some(maker) = check::maker(&model)
             && let of = provider_name(&provider)
-            && is_maker(of)
+            && check::is_maker(of)
             && maker != of
         {
             session.tell(EventKind::ModelOfAnother { model, provider, maker: maker.to_owned() });
@@ -507,130 +508,6 @@ fn within(listed: ContextWindow, given: ContextWindow) -> ContextWindow {
     }
     let reserved = Some(given.reserved_output).filter(|reserved| *reserved > Tokens::ZERO);
     ContextWindow::new(listed.window, reserved.unwrap_or(listed.reserved_output))
-}
-
-/// Why what concerns models has no effect.
-const ASKS_NO_MODEL: &str = "mode is rules, which asks no model";
-
-/// Who makes the models of the largest families, and how their names begin.
-const MAKERS: [(&str, &[&str]); 3] =
-    [("anthropic", &["claude"]), ("google", &["gemini"]), ("openai", &["gpt", "o1", "o3", "o4"])];
-
-/// Returns who makes `model`, where its name says so.
-fn maker(model: &str) -> Option<&'static str> {
-    let is_of = |(_, starts): &&(_, &[&str])| starts.iter().any(|start| model.starts_with(start));
-    MAKERS.iter().find(is_of).map(|(maker, _)| *maker)
-}
-
-/// Returns whether this is one of the makers, or what a slip of the finger made of its name.
-fn is_maker(provider: &str) -> bool {
-    MAKERS.iter().any(|(maker, _)| *maker == provider || is_slip(maker, provider))
-}
-
-/// Returns whether one letter is all that is missing, added or another.
-fn is_slip(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let front = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let (one, other) = (&one[front..], &other[front..]);
-    let back = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
-    one.len().max(other.len()) == back + 1
-}
-
-/// Checks that a model has a name.
-pub(super) fn check_name(model: &str) -> Result<(), BuildError> {
-    match model.trim().is_empty() {
-        true => Err(BuildError::NoModelName),
-        false => Ok(()),
-    }
-}
-
-/// Checks that prices are amounts of money.
-pub(super) fn check_prices(prices: Prices) -> Result<(), BuildError> {
-    let Prices { input, output, cache_read, cache_write } = prices;
-    let named =
-        [("input", input), ("output", output), ("cache reads", cache_read), ("cache writes", cache_write)];
-    match named.into_iter().find_map(|(what, price)| Some((what, price.filter(|price| !is_price(*price))?))) {
-        Some((what, price)) => Err(BuildError::NoPrice { what, price }),
-        None => Ok(()),
-    }
-}
-
-/// Returns whether the settings for a model or a provider are in force already, or there are none.
-fn is_for_a_model(config: &Config) -> bool {
-    let mut overrides = config.models.values().chain(config.providers.values()).peekable();
-    overrides.peek().is_none() || overrides.any(|overrides| overrides.is_in_force(config))
-}
-
-/// Checks that a window leaves room for messages.
-pub(super) fn check_room(config: &Config, window: ContextWindow, overhead: Tokens) -> Result<(), BuildError> {
-    let window = config.window(window);
-    let (budget, reserved) = (window.budget(overhead), window.reserved_output);
-    let window = window.window;
-    if reserved + overhead >= window {
-        return Err(BuildError::NoRoom { window, reserved, overhead });
-    }
-    match budget > FLOOR_EXTRA {
-        true => Ok(()),
-        false => Err(BuildError::BelowFloor { window, budget, least: FLOOR_EXTRA }),
-    }
-}
-
-/// Returns the settings that have no effect on a session like this, each with the reason. They are no errors: a file of
-/// settings may be shared by sessions that differ. Of a summarizer that writes no facts it is known that it is no
-/// [`Ladder`], whose options they are.
-pub(super) fn unused(
-    config: &Config,
-    summarizer: Option<&dyn Summarizer>,
-    has_store: bool,
-) -> impl Iterator<Item = (&'static str, &'static str)> {
-    // What a preset sets it sets for any mode.
-    let usual = config.preset.map(Preset::config).unwrap_or_default();
-    let asks_models = summarizer.is_some_and(Summarizer::writes_facts);
-    let (has_preference, has_prompt) =
-        (!config.summarizer_model_preference.is_empty(), !config.summary_prompt.is_empty());
-    let is_by_rule = config.mode == SummaryMode::Rules;
-    let no_calls = is_by_rule || !asks_models;
-    let why_no_calls =
-        if is_by_rule { ASKS_NO_MODEL } else { "no client or models were given that calls are made to" };
-    [
-        (
-            has_preference && !asks_models,
-            "summarizer_model_preference",
-            "no client or models were given to choose from",
-        ),
-        (has_prompt && is_by_rule, "summary_prompt", ASKS_NO_MODEL),
-        (
-            has_prompt && !is_by_rule && !asks_models,
-            "summary_prompt",
-            "no client or models were given to put it to",
-        ),
-        (
-            no_calls && config.max_calls_per_hour != usual.max_calls_per_hour,
-            "max_calls_per_hour",
-            why_no_calls,
-        ),
-        (no_calls && config.transport_retries != usual.transport_retries, "transport_retries", why_no_calls),
-        (
-            is_by_rule && config.summary_deadline_ms != usual.summary_deadline_ms,
-            "summary_deadline_ms",
-            ASKS_NO_MODEL,
-        ),
-        // How far back is read goes by it, and what is left to the rules, whoever summarizes.
-        (
-            is_by_rule && config.transcript_cap_tokens != usual.transcript_cap_tokens,
-            "transcript_cap_tokens",
-            ASKS_NO_MODEL,
-        ),
-        (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
-        (is_by_rule && config.summary_form != usual.summary_form, "summary_form", ASKS_NO_MODEL),
-        (
-            config.delete_originals && !has_store,
-            "delete_originals",
-            "no store was given, which could hold any",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(is_unused, setting, why)| is_unused.then_some((setting, why)))
 }
 
 fn default_clock() -> Option<Arc<dyn Clock>> {

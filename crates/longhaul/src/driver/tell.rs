@@ -24,7 +24,7 @@ impl Session {
     /// Tells which settings have no effect on this session.
     pub(super) fn tell_unused(&self) {
         for (setting, why) in
-            builder::unused(self.state.config(), self.summarizer.as_deref(), self.journal.is_some())
+            builder::check::unused(self.state.config(), self.summarizer.as_deref(), self.journal.is_some())
         {
             self.tell_setting(setting, why);
         }
