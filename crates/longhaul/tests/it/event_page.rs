@@ -1,4 +1,4 @@
-//! `docs/events.md` is written from real events.
+//! `docs/events.md` is written from examples: events of sessions at work, and made-up ones where that takes a fault.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use longhaul::{
 
 use crate::work::{Work, exchange};
 
-/// One event of each kind that a session at work gives, in the order they first come.
+/// One event of each kind: as sessions at work give them, in the order they first come, then made-up ones.
 async fn samples() -> Vec<Event> {
     let mut samples: Vec<Event> = Vec::new();
     let mut take = |kinds: Vec<EventKind>| {
@@ -119,11 +119,19 @@ fn settled(mut event: Event) -> Event {
     event
 }
 
+/// Returns the names of all kinds of events, as the error for an unknown one lists them.
+fn names() -> Vec<String> {
+    let error = serde_json::from_str::<EventKind>(r#"{"event":"?"}"#).unwrap_err().to_string();
+    let names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+    assert!(names.contains(&"counted".to_owned()), "{error}");
+    names
+}
+
 #[tokio::test]
 async fn events_md_is_up_to_date() {
     let mut page = String::from(
         "# Events\n\n\
-         Written by a test from the events of sessions at work (`crates/longhaul/tests/it/event_page.rs`); run\n\
+         Written by a test (`crates/longhaul/tests/it/event_page.rs`) with an example of each event; run\n\
          `UPDATE_EXPECT=1 cargo test -p longhaul events_md` to renew it.\n\n\
          An `Observer` is told of each event as it happens; `longhaul chat` shows those that its user should know of. They hold\n\
          names, numbers and reasons, and never a word of the conversation. Common fields: `version`, `session`, `tokens`\n\
@@ -135,6 +143,9 @@ async fn events_md_is_up_to_date() {
         let notice = if event.is_notice() { " (shown to the user)" } else { "" };
         write!(page, "\n## `{name}`{notice}\n\n> {event}\n\n```json\n{json}\n```\n").unwrap();
         assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+    }
+    for name in names() {
+        assert!(page.contains(&format!("\n## `{name}`")), "no example of {name}");
     }
     expect_file!["../../../../docs/events.md"].assert_eq(&page);
 }
