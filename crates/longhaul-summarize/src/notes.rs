@@ -49,7 +49,8 @@ impl Section {
     }
 }
 
-/// Words that tell a section by its heading; the first that fits decides.
+/// Words that tell a section by its heading; the first that fits decides, so that "Open questions about the files" is what is
+/// to come. A word for a new section must not stand in a heading that means one above it.
 const HEADINGS: [(Section, &[&str]); 8] = [
     (Section::Next, &["next", "to do", "todo", "open", "remain", "pending", "action item"]),
     (Section::Rules, &["rule", "constraint", "preference", "instruction"]),

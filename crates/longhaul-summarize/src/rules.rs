@@ -39,6 +39,7 @@ mod noise;
 mod options;
 mod passing;
 mod proposals;
+mod questions;
 mod records;
 mod rejected;
 mod render;
@@ -82,10 +83,10 @@ use undone::Undone;
 pub struct RulesOptions {
     /// Tells which facts are worth keeping: a statement is worth more for those that it names first.
     pub ranker: Arc<dyn Ranker>,
-    /// Share of the limit that the task may take, 0.0 to 1.0. Default 0.15 (`docs/recall.md`).
+    /// Share of the limit that the task may take, 0.0 to 1.0. Default 0.15.
     pub task_share: f64,
-    /// Share of the limit that the user's rules may take. Default 0.15. 150 tokens they always may, up to a third of the
-    /// limit.
+    /// Share of the limit that the user's rules may take. Default 0.15. They always may have 150 tokens, up to a third of the
+    /// limit; rules that bind, as against wishes, may have two fifths of it.
     pub constraint_share: f64,
     /// Share of the limit that the plan, and failures, may take each, about. Default 0.05.
     pub state_share: f64,

@@ -273,14 +273,13 @@ fn let_go(notes: &mut Notes, over: Tokens, counter: &dyn TokenCounter) {
         let count = |section: Section| {
             notes.statements.iter().filter(|statement| statement.section == section).count()
         };
-        let fullest = LEAVES.iter().copied().filter(|section| count(*section) > 1).max_by_key(|section| {
+        let in_turns = Section::ALL.into_iter().filter(|section| place(*section) < IN_TURNS);
+        let fullest = in_turns.filter(|section| count(*section) > 1).max_by_key(|section| {
             // Of the sections that may give, the one with most to give.
             (count(*section), std::cmp::Reverse(*section))
         });
-        let section = fullest.or_else(|| {
-            let order = [Section::State, Section::Decisions, Section::Next, Section::Request, Section::Rules];
-            LEAVES.iter().copied().chain(order).find(|section| count(*section) > 0)
-        });
+        let left = Section::ALL.into_iter().filter(|section| count(*section) > 0);
+        let section = fullest.or_else(|| left.min_by_key(|section| place(*section)));
         let at = section
             .and_then(|section| notes.statements.iter().position(|statement| statement.section == section));
         let Some(at) = at else { break };
@@ -289,8 +288,22 @@ fn let_go(notes: &mut Notes, over: Tokens, counter: &dyn TokenCounter) {
     }
 }
 
-/// The sections that give way first.
-const LEAVES: [Section; 4] = [Section::Failures, Section::Changes, Section::Findings, Section::Decisions];
+/// Returns the place of a section in the order in which they give way.
+fn place(section: Section) -> u8 {
+    match section {
+        Section::Failures => 0,
+        Section::Changes => 1,
+        Section::Findings => 2,
+        Section::Decisions => 3,
+        Section::State => IN_TURNS,
+        Section::Next => 5,
+        Section::Request => 6,
+        Section::Rules => 7,
+    }
+}
+
+/// Sections before this place give way in turns, down to one statement each, before any of them is empty.
+const IN_TURNS: u8 = 4;
 
 struct Page<'a> {
     text: String,
