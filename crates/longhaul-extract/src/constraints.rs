@@ -73,16 +73,6 @@ fn systems(message: &Message) -> Option<Speaker> {
     message.speaker.filter(|speaker| *speaker == Speaker::System)
 }
 
-/// Returns what a person demands and sets down in one piece of the message with the ordinal `message`; nothing where
-/// somebody else speaks.
-pub fn demands_in(segment: &Segment<'_>, message: u64) -> Vec<Demand> {
-    let mut found = Vec::new();
-    if segment.speaker == Speaker::Person {
-        in_segment(segment, message, Before::default(), &mut found);
-    }
-    found
-}
-
 /// Returns [`demands`] as the constraints of a summary.
 pub fn constraints(entries: &[Entry], speakers: &Speakers) -> Vec<Constraint> {
     let all = demands(entries, speakers).into_iter();

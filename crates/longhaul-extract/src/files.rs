@@ -60,7 +60,7 @@ struct Committed {
 /// Calls that failed touch nothing. Shell commands count: `rm`, `mv`, `cp`, `touch`, `tee`, `sed -i`, redirects,
 /// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset --hard`, and patches. What was committed is not put back
 /// by what puts the working copy back.
-pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
+pub(crate) fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
     let mut touches = Touches::default();
     each_act(entries, |act| touches.take(act));
     touches.histories()
@@ -116,7 +116,7 @@ impl Touches {
         }
     }
 
-    /// Returns what became of the files, as [`file_histories`] does.
+    /// Returns what became of the files, by path, each with its final state.
     pub fn histories(self) -> Vec<FileHistory> {
         fold(self.touches, self.edits)
     }

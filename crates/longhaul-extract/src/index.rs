@@ -282,7 +282,7 @@ impl FactIndex {
     }
 
     /// Returns the place of `name` in [`facts`](Self::facts).
-    pub fn position_of(&self, name: &str) -> Option<usize> {
+    pub(crate) fn position_of(&self, name: &str) -> Option<usize> {
         let is_it = |id: &u32| *self.facts[*id as usize].name == *name;
         self.ids.find(self.hasher.hash_one(name), is_it).map(|id| *id as usize)
     }

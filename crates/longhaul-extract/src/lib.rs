@@ -16,11 +16,11 @@ pub mod speaker;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
 pub use constraints::{
-    Demand, DemandKind, constraints, demand_kind, demands, demands_in, is_constraint, is_passing_wish,
-    is_standing_rule, sentences,
+    Demand, DemandKind, constraints, demand_kind, demands, is_constraint, is_passing_wish, is_standing_rule,
+    sentences,
 };
 pub use decisions::{Decision, decides, decisions};
-pub use files::{FileEdit, FileHistory, Touches, call_failed, file_histories, trail};
+pub use files::{FileEdit, FileHistory, Touches, call_failed, trail};
 pub use index::{
     Domain, Fact, FactIndex, FactPiece, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields,
     for_each_text, shows, strip_line_numbers,

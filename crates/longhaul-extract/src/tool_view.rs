@@ -124,12 +124,12 @@ impl<'a> CallView<'a> {
     }
 
     /// Returns whether the arguments are free text rather than a JSON object.
-    pub fn is_free_text(&self) -> bool {
+    pub(crate) fn is_free_text(&self) -> bool {
         self.json.is_none()
     }
 
     /// Returns whether there is any argument.
-    pub fn has_arguments(&self) -> bool {
+    pub(crate) fn has_arguments(&self) -> bool {
         self.json.as_ref().is_some_and(|json| !json.leaves.is_empty())
     }
 
@@ -347,12 +347,12 @@ impl<'a> CallView<'a> {
     }
 
     /// Returns the directory the call works in.
-    pub fn working_dir(&self) -> Option<&str> {
+    pub(crate) fn working_dir(&self) -> Option<&str> {
         self.first(&["workdir", "cwd", "working_dir", "working_directory", "directory", "Cwd"])
     }
 
     /// Returns the first and last line asked for, as far as the call says so: from start and end, or offset and limit.
-    pub fn line_range(&self) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn line_range(&self) -> (Option<u64>, Option<u64>) {
         let number = |keys: &[&str]| keys.iter().find_map(|key| self.key_text(key)?.parse::<u64>().ok());
         let start = number(&["start_line", "startLine", "offset", "line_start", "start_line_one_indexed"]);
         let end = number(&["end_line", "endLine", "line_end", "end_line_one_indexed_inclusive"]);

@@ -39,7 +39,7 @@ impl Object {
     }
 
     /// Returns what is to be kept beside a message; `None` where there is nothing.
-    pub fn of_spelling(message: &Redacted<Message>) -> Option<Object> {
+    pub(crate) fn of_spelling(message: &Redacted<Message>) -> Option<Object> {
         let spelling = Spelling { speaker: message.speaker, raw: message.raw.as_deref() };
         if spelling.speaker.is_none() && spelling.raw.is_none() {
             return None;

@@ -80,7 +80,7 @@ impl StoredSession {
     }
 
     /// Returns the event that `kind` would be, next in the log of `session`.
-    pub fn next_event(&self, session: &SessionId, at_ms: i64, kind: EventKind) -> Event {
+    pub(crate) fn next_event(&self, session: &SessionId, at_ms: i64, kind: EventKind) -> Event {
         Event::seal(session, self.events, self.last_hash, at_ms, kind)
     }
 

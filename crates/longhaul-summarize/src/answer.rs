@@ -178,7 +178,7 @@ impl Answer {
 
     /// Returns the schema of what a model is asked for beside facts by rule: the same without the fields that rules
     /// fill better. A prompt a third as long, and a shorter answer.
-    pub fn hybrid_schema() -> AnswerSchema {
+    pub(crate) fn hybrid_schema() -> AnswerSchema {
         AnswerSchema { name: "summary", schema: HYBRID_SCHEMA.clone() }
     }
 
@@ -221,7 +221,7 @@ impl Answer {
     ///
     /// # Errors
     /// When the answer is not a summary; see [`InvalidAnswer`].
-    pub fn read_prose(completion: &Completion) -> Result<(Answer, Vec<String>), InvalidAnswer> {
+    pub(crate) fn read_prose(completion: &Completion) -> Result<(Answer, Vec<String>), InvalidAnswer> {
         let text = body(completion)?;
         let mut notes = Vec::new();
         let mut answer = Answer { narrative: text.to_owned(), ..Answer::default() };

@@ -36,7 +36,7 @@ pub(crate) fn is_data(record: &SummaryRecord) -> bool {
 }
 
 /// Returns the text of a summary by a model without what rules added to it.
-pub fn without_rules(text: &str) -> String {
+fn without_rules(text: &str) -> String {
     Notes::by_model(text).trim_end().to_owned()
 }
 

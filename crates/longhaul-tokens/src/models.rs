@@ -102,9 +102,6 @@ const VARIANTS: &[&str] = &[
 ];
 
 impl ModelTable {
-    /// The day the built-in table was last checked against its sources, which `data/models.tsv` names.
-    pub const BUILTIN_DATE: &str = "2026-11-21";
-
     /// Returns an empty table.
     pub fn new() -> ModelTable {
         ModelTable::default()

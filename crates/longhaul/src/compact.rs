@@ -23,12 +23,12 @@ use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
 
 pub use self::{
     assemble::{AssembleError, compact},
-    clip::{clip_arguments, clip_text},
     plan::{CompactError, CompactionPlan, Earlier, Source, plan},
     standing::Cut,
 };
 pub(crate) use self::{
     assemble::{SHORTENED, compact_by},
+    clip::clip_text,
     needed::Needed,
     plan::{FLOOR_EXTRA, SUMMARY_FRAME},
 };

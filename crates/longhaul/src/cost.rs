@@ -44,6 +44,7 @@ pub struct Sizes {
 
 /// When the next compaction comes, and what one would change: what `/context` shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Outlook {
     /// The thresholds in tokens.
     pub limits: Limits,
@@ -75,7 +76,7 @@ impl Outlook {
 /// The model is the one providers publish (Anthropic, OpenAI and Google, 2025): a request reads the prefix it shares with
 /// the one before it at the cache-read price and writes the rest at the cache-write price, or at the input price where
 /// the provider has no cache or does not charge for writing.
-pub fn rewrite_cost(prices: &Prices, sizes: Sizes, cache: Cache, summarizer: f64) -> Option<RewriteCost> {
+fn rewrite_cost(prices: &Prices, sizes: Sizes, cache: Cache, summarizer: f64) -> Option<RewriteCost> {
     let input = prices.input?;
     let read = prices.cache_read.unwrap_or(input);
     let write = prices.cache_write.unwrap_or(input);

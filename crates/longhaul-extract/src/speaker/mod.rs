@@ -113,16 +113,6 @@ impl Speakers {
         found
     }
 
-    /// Returns the texts of `message` that a person says in words of their own; a plan that is wanted counts.
-    pub fn own_words<'m>(&self, message: &'m Message) -> impl Iterator<Item = &'m str> + use<'m> {
-        let is_own = |segment: &Segment<'_>| {
-            segment.speaker == Speaker::Person && matches!(segment.matter, Matter::Words | Matter::Plan)
-        };
-        let is_worth_it = message.role == Role::User && message.origin != Origin::Longhaul;
-        let all = if is_worth_it { self.segments(message) } else { Vec::new() };
-        all.into_iter().filter(move |segment| is_own(segment)).map(|segment| segment.text)
-    }
-
     /// Returns what a person sends in the first text of `message` that holds words of theirs: from the first of these to the
     /// last thing they put in, so that a question stays with what was pasted to it.
     pub fn sent<'m>(&self, message: &'m Message) -> Option<&'m str> {
@@ -160,7 +150,7 @@ impl Speakers {
     }
 
     /// Returns a tool's result without what a harness put into it.
-    pub fn result_alone<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(crate) fn result_alone<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let base = (Speaker::Tool, Matter::Output);
         match &self.marked(text, base)[..] {
             [_] => Cow::Borrowed(text),

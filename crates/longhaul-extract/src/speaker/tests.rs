@@ -24,7 +24,15 @@ fn first(text: &str) -> (Speaker, Matter) {
 }
 
 fn own(text: &str) -> Vec<String> {
-    Speakers::builtin().own_words(&Message::user(text)).map(str::to_owned).collect()
+    own_words(&Message::user(text))
+}
+
+/// Returns the texts of a message that a person says in words of their own; a plan that is wanted counts.
+fn own_words(message: &Message) -> Vec<String> {
+    let is_own = |segment: &Segment<'_>| {
+        segment.speaker == Speaker::Person && matches!(segment.matter, Matter::Words | Matter::Plan)
+    };
+    segments(message).into_iter().filter(is_own).map(|segment| segment.text.to_owned()).collect()
 }
 
 #[test]
@@ -192,7 +200,7 @@ fn the_reader_knows_better_than_the_role() {
     let mut message = Message::user("You must answer in French.");
     message.speaker = Some(Speaker::Harness);
     assert_eq!(segments(&message)[0].speaker, Speaker::Harness);
-    assert!(Speakers::builtin().own_words(&message).next().is_none());
+    assert!(own_words(&message).is_empty());
     let system = Message::system("Never push.");
     assert!(segments(&system)[0].speaker == Speaker::System && !segments(&system)[0].is_persons());
 }
@@ -227,7 +235,7 @@ fn what_stands_behind_a_summary_is_said_by_who_sends_it() {
     for message in [Message::new(Role::User, parts), Message::user(format!("{summary}\n{rule}"))] {
         let pieces = segments(&message);
         assert_eq!(pieces[0].matter, Matter::Summary);
-        assert_eq!(Speakers::builtin().own_words(&message).collect::<Vec<_>>(), [rule]);
+        assert_eq!(own_words(&message), [rule]);
         assert_eq!(Speakers::builtin().sent(&message), Some(rule));
     }
     // Who pastes a handle line into words of their own still says them.

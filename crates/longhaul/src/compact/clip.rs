@@ -2,7 +2,7 @@
 
 /// Returns `text` cut to about `limit` characters, head and tail, with a mark of what was left out in between. A text
 /// that the mark would not shorten comes back as it is.
-pub fn clip_text(text: &str, limit: usize) -> String {
+pub(crate) fn clip_text(text: &str, limit: usize) -> String {
     let chars = text.chars().count();
     if chars <= limit {
         return text.to_owned();
@@ -27,7 +27,7 @@ fn byte_of_char(text: &str, nth: usize) -> usize {
 ///
 /// Works on the text itself: no value is parsed, so the spelling of numbers, duplicate keys and lone surrogates
 /// survive, and no depth of nesting matters.
-pub fn clip_arguments(json: &str, limit: usize) -> Option<String> {
+pub(crate) fn clip_arguments(json: &str, limit: usize) -> Option<String> {
     let bytes = json.as_bytes();
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);

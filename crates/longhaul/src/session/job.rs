@@ -523,7 +523,7 @@ impl Job {
     }
 
     /// Returns what the messages to summarize cost.
-    pub fn span_tokens(&self) -> Tokens {
+    pub(crate) fn span_tokens(&self) -> Tokens {
         // What is summarized begins with what is read, standing instructions apart.
         let summarized = self.request().entries;
         let first = summarized.first().map(|entry| entry.id);
