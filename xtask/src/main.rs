@@ -18,7 +18,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  test [ARGS...]   run every test: unit, integration, doc tests, examples
+  test [ARGS...]   run the tests: unit, integration, doc tests, examples; those of longhaul-bench (`cargo test -p`) and
+                   of Python (`wheel`) apart
   ci               everything else that must hold: fmt, clippy, docs, features, licences, WebAssembly, tidy, packaging,
                    and with LONGHAUL_NIGHTLY set Miri and ten seconds of each fuzz target
   tidy             check the crate map, the READMEs and the invariants that a search can see

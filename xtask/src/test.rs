@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test there is.
+//! `cargo xtask test`: every test but those of `longhaul-bench` and of `longhaul-python`.
 
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ pub(crate) const FEATURES: &str =
 
 /// Returns what is tested, and how it is built; who tests all of it wants it `optimized`.
 pub(crate) fn scope(optimized: bool) -> Vec<&'static str> {
-    // What is measured with, and what is tested from Python (`cargo xtask wheel`).
+    // What is measured with builds heavy peers (its own tests: `cargo test -p longhaul-bench`); Python's are in `cargo xtask wheel`.
     let apart = ["--exclude", "longhaul-bench", "--exclude", "longhaul-python"];
     let optimized = if optimized { OPTIMIZED } else { &[] };
     [optimized, &["--workspace"], &apart, &["--features", FEATURES]].concat()

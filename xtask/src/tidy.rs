@@ -44,7 +44,7 @@ const ABSENT: &[(&str, &str)] = &[
 /// Files that are not held to [`ABSENT`]: tests, and the seams of a runtime behind their feature.
 const FREE: &[&str] = &["tests.rs", "testing.rs", "interleavings.rs", "planted.rs", "runtime.rs"];
 
-/// The crates whose `src` is held to [`ABSENT`].
+/// The crates whose `src` is held to [`ABSENT`]. `longhaul-client` is none: a `Retry-After` may be a date.
 const LAYERS: &[&str] = &[
     "longhaul-transcript",
     "longhaul-wire",

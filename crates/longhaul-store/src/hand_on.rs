@@ -1,10 +1,11 @@
 //! A store that stands before another.
 
-/// Implements [`SummaryStore`](crate::SummaryStore) for a type that stands before another store: the methods that are named go
-/// to that one, which a method of the type's own returns; the others are written out. What is in neither is the trait's, so a
-/// method that the other store does better must be named, or written out where it is none of those that can be: `undo`, `redo`,
-/// `restore`, `fork`, `branch`, `verify`, `verify_log`, `export`, `import`, `named`, `comes_from`, `resolve` and `require` are made of the
-/// others.
+/// Implements [`SummaryStore`](crate::SummaryStore) for a type that stands before another store.
+///
+/// The methods that are named go to that store, which a method of the type's own returns; the others are written out. What is in
+/// neither is the trait's default, so name each method that the other store does better. These cannot be named, since they are
+/// made of the others: `undo`, `redo`, `restore`, `fork`, `branch`, `verify`, `verify_log`, `export`, `import`, `named`,
+/// `comes_from`, `resolve` and `require`.
 ///
 /// ```
 /// use longhaul_store::{Synchronous, MemoryStore, StoreError, SummaryStore, hand_on};

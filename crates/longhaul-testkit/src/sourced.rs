@@ -14,10 +14,11 @@ use claims::Section;
 
 /// Returns the lines of `summary` that `entries` do not hold.
 ///
-/// A line that quotes must stand in the message whose handle (`m12`) it follows, white space and the line numbers of file
-/// views apart; an item may follow the line that leads to it. A line that the summary makes itself (how a command went, what became of a file) must consist of pieces that
-/// stand anywhere in the source and of a few words of its own; only headings that tell of states have such lines. What a call
-/// changed must be the arguments of one in the message named, in their order.
+/// - A line that quotes must stand in the message whose handle (`m12`) it follows, white space and the line numbers of file
+///   views apart. An item may follow the line that leads to it.
+/// - A line that the summary makes itself (how a command went, what became of a file) must consist of pieces that stand
+///   anywhere in the source and of a few words of its own. Only headings that tell of states have such lines.
+/// - What a call changed must be the arguments of one in the message named, in their order.
 pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
     let sources = Sources::new(entries);
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! Every setting as `longhaul compact` takes it: it changes the new history or what a model is asked, or the command says
 //! that it cannot be had here, or it is about when to act, which a command that is told to act does not ask. The names come
-//! from `longhaul config`, so that a new setting cannot be forgotten. `longhaul chat` hands its settings to the session as
-//! they are, and takes the rest from there (`crates/longhaul/tests/it/settings.rs`).
+//! from `longhaul config`, so that a new setting cannot be forgotten. `longhaul chat` hands its settings to the session
+//! (`crates/longhaul/tests/it/settings.rs`); what it sets itself is in `chat/setup.rs` (`Settings::for_model`).
 
 use std::collections::BTreeSet;
 
