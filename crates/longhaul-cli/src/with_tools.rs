@@ -26,15 +26,10 @@ pub(crate) fn event(mut event: Event, tools: Tokens) -> Event {
 }
 
 /// The least that a pass must free, and what the end may cost, are no thresholds of a request.
-pub(crate) fn limits(limits: Limits, tools: Tokens) -> Limits {
-    Limits {
-        target: limits.target + tools,
-        soft: limits.soft + tools,
-        reset: limits.reset + tools,
-        trigger: limits.trigger + tools,
-        ceiling: limits.ceiling + tools,
-        ..limits
-    }
+pub(crate) fn limits(mut limits: Limits, tools: Tokens) -> Limits {
+    let Limits { target, soft, reset, trigger, ceiling, .. } = &mut limits;
+    [target, soft, reset, trigger, ceiling].into_iter().for_each(|limit| *limit += tools);
+    limits
 }
 
 pub(crate) fn decision(decision: Decision, tools: Tokens) -> Decision {

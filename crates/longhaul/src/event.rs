@@ -233,6 +233,7 @@ pub enum EventKind {
 
 /// What a compaction came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Finish {
     /// The summary's id.
     pub summary: SummaryId,

@@ -179,6 +179,7 @@ pub struct SessionState {
 /// What became of a usage that the provider reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum UsageVerdict {
     /// It is taken as what the view costs up to the message it covers.
     Taken,

@@ -37,9 +37,10 @@ pub struct ParseThresholdError {
 }
 
 /// The thresholds of a [`Config`] for one budget, in tokens: `target < soft < reset < trigger <= ceiling`. Without a soft
-/// tier `soft` is `reset`. Where the settings cannot be brought into this order for a budget, the defaults stand in for them
-/// all.
+/// tier `soft` is `reset`. What does not fit the budget is brought down until it does; where that gives no order, the defaults
+/// stand in for all four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Limits {
     /// What a rewrite goes down to.
     pub target: Tokens,
@@ -207,6 +208,7 @@ pub struct Adjustment {
 /// A setting that is a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Setting {
     /// [`Config::target_ratio`].
     Target,
@@ -270,9 +272,9 @@ impl Config {
     /// Returns the thresholds in tokens for a model with this `window` and this `budget` (window less reserved output
     /// and fixed overhead).
     ///
-    /// The order `target < soft < reset < trigger <= budget` always holds in the result as far as whole tokens can
-    /// tell. What does not fit is brought down to what does, one threshold after the other from the trigger on, and
-    /// [`Limits::adjusted`] says so; [`Config::adjustments`] tells which. A higher trigger never gives a lower one.
+    /// The order of [`Limits`] always holds in the result as far as whole tokens can tell. Thresholds are brought down one after
+    /// the other, from the trigger on. [`Limits::adjusted`] says that some were, [`Config::adjustments`] which. A higher trigger
+    /// never gives a lower one.
     pub fn limits(&self, window: Tokens, budget: Tokens) -> Limits {
         let base = self.base(window, budget);
         let wanted = self.wanted(base);

@@ -8,6 +8,7 @@ use crate::policy::Decision;
 
 /// The context in a few numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Status {
     /// What the view costs.
     pub total_tokens: Tokens,
