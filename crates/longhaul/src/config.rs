@@ -77,14 +77,15 @@ pub struct Config {
     /// After a compaction the hard tier fires again once the context was below this, or has grown by as much as lies between
     /// this and `trigger_ratio`.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: between `soft_ratio` and `trigger_ratio`. A higher value re-arms
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: between `soft_ratio` (where there is a soft tier) and `trigger_ratio`; a
+    /// ratio beside a number of tokens is brought into this order for each budget. A higher value re-arms
     /// sooner and so allows more compactions. Where a compaction could not come below it, none is made before the hard limit.
     pub reset_ratio: Threshold,
 
     /// How full the context is when the soft tier may act.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: between `target_ratio` and `reset_ratio`. A higher value keeps
-    /// tool results verbatim for longer and leaves less to gain.
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: between `target_ratio` and `reset_ratio`; with `soft_action = "off"` it
+    /// stands for nothing. A higher value keeps tool results verbatim for longer and leaves less to gain.
     pub soft_ratio: Threshold,
 
     /// What the soft tier does: `digest` (facts in place of old tool results), `trim` (drop by priority),
@@ -151,8 +152,8 @@ pub struct Config {
     /// Unit: messages. Range: 2 and up. A higher value leaves less to compact.
     pub preserve_recent: u64,
 
-    /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages. With `off` it may
-    /// cost more than the target: as much as leaves room for two more turns below the trigger.
+    /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages. `off` lets it cost
+    /// more than the target, as long as two more turns fit below the trigger.
     ///
     /// Unit: a ratio of `ratio_base`, or tokens, or `off`. Range: above 0; cut to what `target_ratio` gives. A higher value
     /// leaves less room for the summary, and `off` compacts more often where messages are large.
@@ -166,9 +167,9 @@ pub struct Config {
 
     /// What happens at that depth: `rebuild` starts a new chain, `halt` stops compacting (short of an emergency).
     ///
-    /// Unit: none. By rule, `rebuild` reads the newest eight windows of originals, and a window of quotations from before them, as
-    /// every compaction does; it takes no earlier summary in. A model goes on from what it wrote and reads what is new, or the whole
-    /// conversation would be paid for again and again; it reads all of it where you ask for that (`/resummarize`).
+    /// Unit: none. By rule, `rebuild` takes no earlier summary in: it reads the newest eight windows of originals, and a window of
+    /// quotations from before them, as every compaction does. A model goes on from its last summary and reads what is new, since
+    /// reading everything again costs more each time. `/resummarize` has it read everything.
     pub on_max_depth: OnMaxDepth,
 
     /// Whether one summary is made anew each time (`fold`), each covers its own range (`append`), or updates are appended
@@ -195,8 +196,9 @@ pub struct Config {
 
     /// How a reader of the summary gets back what a handle in it (`m12`) stands for: `the tool recall shows m12 whole`.
     ///
-    /// Unit: text, one line. Default: none. It stands above the handle line, behind `summary-lookup: `, and costs its tokens in every
-    /// request. Set it where the reader has such a means, as a model has that is given the recall tool.
+    /// Unit: text, one line. Default: none; `longhaul chat --tools` without a preset names its recall tool. It stands above the handle
+    /// line, behind `summary-lookup: `, and costs its tokens in every request. Set it where the reader has such a means, as a model
+    /// has that is given the recall tool.
     pub summary_lookup: String,
 
     /// At least this many new messages between two rewrites of the view (compactions, and passes of the soft tier), short of an

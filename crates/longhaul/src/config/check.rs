@@ -51,7 +51,8 @@ impl Config {
     /// Returns every problem of these settings, and of the settings of each model and provider with an override.
     ///
     /// The order `target < soft < reset < trigger <= 1` is checked where both sides are of one kind; a ratio and a
-    /// number of tokens can only be compared for a given budget (see [`Config::limits`]).
+    /// number of tokens can only be compared for a given budget (see [`Config::limits`]). Without a soft tier `soft` orders
+    /// nothing.
     pub fn validate(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         self.check_base(&mut problems);

@@ -91,7 +91,8 @@ pub enum SummaryRole {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SummaryLimit {
-    /// The share of the target that serves recall best, at most 10 % of the window.
+    /// The share of the target that serves recall best; where nobody said how large the view may be, at most 10 % of the
+    /// window.
     #[default]
     Auto,
     /// This many tokens.
