@@ -435,7 +435,20 @@ mod tests {
                 "From now on, name bugfix branches fix/<ticket>.",
             ),
             ("Never touch table users.", "Actually, never touch table orders either."),
-            ("Never touch the file users.rs.", "And ignore orders.rs, never touch the file orders.rs."),
+            (
+                "Never edit generated files.",
+                "From now on always run the formatter on generated files before you edit anything.",
+            ),
+            ("Never use the network in tests.", "From now on always tag tests that use the network."),
+            ("Never skip the tests.", "From now on skip the tests that need the network."),
+            (
+                "Always run the unit tests before a commit.",
+                "Actually, always run the integration tests before a commit too.",
+            ),
+            (
+                "Always log errors of the backend.",
+                "Always log errors of the frontend instead of the console.",
+            ),
             ("Ab sofort nie die Tabelle Kunden ändern.", "Ab sofort nie die Tabelle Aufträge ändern."),
             (
                 "A partir de ahora nunca toques la tabla clientes.",
@@ -450,6 +463,16 @@ mod tests {
             ("Always run the linter before a commit.", "From now on don't run the linter before a commit."),
             ("Always indent with spaces in every file.", "Actually, indent with tabs in every file."),
             ("Never touch table users.", "You can now touch table users."),
+            ("Never commit without running the tests.", "Actually, commit without running the tests."),
+            ("Never merge a branch without a review.", "Actually you may merge a branch without a review."),
+            ("Never push to main directly.", "Actually, push to main directly, CI is not needed for this."),
+            ("Never touch the billing module.", "Actually it's no problem to touch the billing module."),
+            (
+                "Never touch the billing module.",
+                "Actually, go ahead and touch the billing module, I don't mind.",
+            ),
+            ("Always use tabs, not spaces.", "Actually, always use spaces, not tabs."),
+            ("Sempre grave os logs no diretório público.", "Na verdade, grave os logs no diretório privado."),
         ] {
             let all = found(&format!("user: {rule}\nassistant: ok\nuser: {other}"));
             assert_eq!(all[0].2, Some(2), "{rule} {other}: {all:?}");

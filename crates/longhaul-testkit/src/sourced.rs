@@ -364,12 +364,13 @@ fn unnumbered(text: &str) -> String {
     text.lines().map(strip).collect::<Vec<_>>().join("\n")
 }
 
-/// Everything that a message says: words, results, and arguments as they were written and as they are meant.
+/// Everything that a message says: words, reasoning, results, and arguments as they were written and as they are meant.
 fn texts(message: &Message) -> Vec<String> {
     let mut all = Vec::new();
     for part in &message.parts {
         match part {
             Part::Text(text) => all.push(text.clone()),
+            Part::Reasoning(reasoning) => all.push(reasoning.text.clone()),
             Part::ToolResult(result) => {
                 let inner = result.content.iter().filter_map(|part| match part {
                     Part::Text(text) => Some(text.clone()),

@@ -47,7 +47,7 @@ pub struct CompactSettings {
     /// The last exchange has what summary and older messages can do without: the model has yet to read its results.
     pub exchange_first: bool,
     /// The last exchange stays whole where it costs at most so much and the model has yet to read its results: it takes the room of
-    /// older messages first.
+    /// older messages, and at most as much as the summary has.
     pub exchange_whole: Tokens,
     /// Caps the summary; `None` gives it the share of the budget that serves recall best.
     pub max_summary_tokens: Option<Tokens>,

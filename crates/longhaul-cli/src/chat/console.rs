@@ -156,15 +156,19 @@ impl Console {
                     Err(error) => break ended(error).map(|_| None)?,
                 }
             },
-            Console::Plain { unread } => {
+            Console::Plain { unread } => loop {
                 forget_what_was_typed();
                 say::err(&prompt);
                 let line = plain_line(unread)?;
                 say::err("\n");
                 let given = line.as_deref().and_then(answer);
+                let is_slip = given.is_none() && line.as_deref().is_some_and(|line| !line.trim().is_empty());
+                if is_slip && io::stdin().is_terminal() {
+                    continue;
+                }
                 *unread = line.filter(|_| given.is_none() && !io::stdin().is_terminal());
-                given
-            }
+                break given;
+            },
         };
         Ok(given.unwrap_or(Consent::No))
     }

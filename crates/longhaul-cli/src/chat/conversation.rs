@@ -386,7 +386,9 @@ impl Conversation {
         let config = self.settings.for_model(name);
         let known = known(name, window, &config);
         let assumed = known.window.window;
+        let is_smaller = assumed < self.window().window;
         if known.is_assumed
+            && is_smaller
             && self.used() >= config.limits(assumed, known.window.budget(Tokens::ZERO)).trigger
         {
             screen.warn(&format!(

@@ -45,9 +45,12 @@ pub(super) fn revocation(sentence: &str) -> Option<Revocation> {
     kinds.iter().find(|kind| is_one(kind)).map(|(kind, ..)| *kind)
 }
 
-/// Returns whether `sentence` forbids something.
+/// Returns whether `sentence` forbids something: in its first clause of some words. What stands behind may be a reason.
 pub(super) fn forbids(sentence: &str) -> bool {
-    holds(sentence, &FORBIDDING_BY_FIRST_WORD, WIDE_FORBIDDING)
+    let clauses = || sentence.split([',', ';', ':', '，', '、', '；', '：']);
+    let is_clause = |clause: &&str| !clause.is_ascii() || clause.split_whitespace().nth(2).is_some();
+    let first = clauses().find(is_clause).unwrap_or(sentence);
+    holds(first, &FORBIDDING_BY_FIRST_WORD, WIDE_FORBIDDING)
 }
 
 fn without_reminders(sentence: &str) -> String {
@@ -478,31 +481,30 @@ const WIDE_CORRECTIONS: &[&str] = &["其实", "改成", "改为", "やっぱり"
 
 const WIDE_BEGINNINGS: &[&str] = &["从现在起", "今後は"];
 
+/// What makes a sentence a ban where it stands before the verb; "without" and "no" may stand in what is allowed.
 const FORBIDDING: &[&[&str]] = &[
     &[
         "never",
         "don't",
         "dont",
-        "not",
-        "no",
+        "do not",
+        "must not",
         "mustn't",
         "can't",
         "cannot",
+        "should not",
         "shouldn't",
         "avoid",
-        "without",
-        "stop",
         "forbidden",
-        "out of",
     ],
-    &["nunca", "no", "jamás", "evita", "evite", "evitar", "sin", "prohibido"],
-    &["ne", "jamais", "pas", "sans", "évite", "évitez", "interdit"],
-    &["nie", "niemals", "nicht", "kein", "keine", "keinen", "ohne", "verboten", "vermeide"],
-    &["não", "nunca", "jamais", "evite", "sem", "proibido"],
-    &["не", "никогда", "нельзя", "без", "запрещено"],
+    &["nunca", "jamás", "evita", "evite", "evitar", "prohibido"],
+    &["ne", "jamais", "évite", "évitez", "interdit"],
+    &["nie", "niemals", "nicht", "kein", "keine", "keinen", "verboten", "vermeide"],
+    &["não", "nunca", "jamais", "evite", "proibido"],
+    &["не", "никогда", "нельзя", "запрещено"],
 ];
 
-const WIDE_FORBIDDING: &[&str] = &["不要", "别", "不得", "禁止", "不能", "ない", "絶対", "しないで"];
+const WIDE_FORBIDDING: &[&str] = &["不要", "别", "不得", "禁止", "しないで", "ないでください"];
 
 const FUNCTION_WORDS: &[&str] = &[
     "that",

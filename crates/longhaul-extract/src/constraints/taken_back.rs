@@ -39,10 +39,39 @@ fn takes_back(how: Revocation, by: &str, earlier: &str) -> bool {
     match how {
         // What is forbidden beside something else that is forbidden takes the place of nothing.
         Revocation::LetsGo => !(was_forbidden && is_forbidden) || shared == was.len(),
-        Revocation::Corrects => !(was_forbidden && is_forbidden),
-        // What was demanded and now is forbidden, or the other way round, and of nothing else.
-        Revocation::SetsAnew => was_forbidden != is_forbidden && shared == was.len(),
+        Revocation::Corrects => !(was_forbidden && is_forbidden) && !adds(by) && replaces(by, earlier),
+        Revocation::SetsAnew => was_forbidden != is_forbidden && says_nothing_else(by, earlier),
     }
+}
+
+/// Returns whether a sentence demands something beside what was demanded before.
+fn adds(by: &str) -> bool {
+    words(by).any(|word| ["too", "also", "either", "additionally", "both"].contains(&&*word))
+        || by.to_lowercase().contains("as well")
+}
+
+/// Returns whether what "instead of" sets aside in `by` is what `earlier` speaks of; where it does not stand there, all of `by` counts.
+fn replaces(by: &str, earlier: &str) -> bool {
+    let lower = by.to_lowercase();
+    let Some((_, aside)) = lower.split_once("instead of ") else { return true };
+    let was = content_words(earlier);
+    content_words(aside).iter().any(|word| was.contains(word))
+}
+
+/// Returns whether `by` has no word that `earlier` lacks but those by which something is allowed, demanded or forbidden.
+fn says_nothing_else(by: &str, earlier: &str) -> bool {
+    const OF_DEMAND: [&str; 33] = [
+        "from", "now", "on", "you", "can", "may", "please", "always", "never", "don't", "do", "not", "the",
+        "a", "an", "to", "is", "it", "it's", "are", "fine", "ok", "okay", "again", "i", "we", "want",
+        "should", "must", "and", "just", "allowed", "in",
+    ];
+    let was: Vec<String> = words(earlier).collect();
+    words(by).all(|word| OF_DEMAND.contains(&&*word) || was.contains(&word))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
+    words.filter(|word| !word.is_empty()).map(|word| word.to_lowercase().replace('’', "'"))
 }
 
 /// Returns the places in `found` of the demands that are about what `sentence` takes back by its subject.

@@ -9,13 +9,18 @@ pub(super) struct Thought {
     pub(super) is_item: bool,
 }
 
-/// Returns what the reasoning `text` settles: sentences that stand side by side are one. Items say nothing without what leads them in.
+/// Returns what the reasoning `text` settles: sentences that stand side by side are one. Items say nothing without what leads them in,
+/// and nothing counts that stands before a sentence in which the model turns round.
 pub(super) fn settled(text: &str) -> Vec<Thought> {
     let mut settled = Vec::new();
     let mut is_led = false;
     for piece in split::prose(text) {
-        if piece.is_fenced {
+        // What stands behind a quotation mark is somebody else's.
+        if piece.is_fenced || piece.text.starts_with('>') {
             continue;
+        }
+        if turns(&piece.text) {
+            (settled, is_led) = (Vec::new(), false);
         }
         if piece.is_item {
             let (found, _) = split::before_announcement(&piece.text);
@@ -37,6 +42,9 @@ fn runs(paragraph: &str) -> Vec<&str> {
     let mut start = None;
     let mut end = 0;
     for sentence in split::sentences(paragraph) {
+        if turns(sentence) {
+            (runs, start) = (Vec::new(), None);
+        }
         let stands = paragraph[end..].find(sentence).map_or(end, |at| end + at);
         if tells(sentence) {
             start.get_or_insert(stands);
@@ -65,7 +73,17 @@ fn weighs(sentence: &str) -> bool {
     let start = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
     Signs::of(sentence).has(Signs::QUESTION)
         || OPENINGS.iter().any(|opening| start.starts_with(opening))
-        || has_word(&lower, &WEIGHING)
+        || has_word(&lower, WEIGHING)
+}
+
+/// Returns whether the model turns round in a sentence of `text`: what it thought before may not hold any more.
+fn turns(text: &str) -> bool {
+    let lower = text.to_lowercase().replace('’', "'");
+    has_word(&lower, TURNS)
+        || split::sentences(&lower).iter().any(|sentence| {
+            let start = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
+            start.starts_with("no,") || start.starts_with("actually") || start.starts_with("but ")
+        })
 }
 
 /// Returns whether one of `words` stands in `text` as a word of its own; both are in lower case.
@@ -78,11 +96,27 @@ fn has_word(text: &str, words: &[&str]) -> bool {
     })
 }
 
+/// How a model turns round.
+const TURNS: &[&str] = &[
+    "wait",
+    "hmm",
+    "scratch that",
+    "strike that",
+    "on reflection",
+    "on second thought",
+    "cannot be it",
+    "can't be it",
+    "i was wrong",
+    "not quite",
+    "never mind",
+    "reconsider",
+];
+
 /// Words that a sentence has at least.
 const FEWEST_WORDS: usize = 5;
 
 /// How a sentence opens that says what comes next or was just done, takes back what was thought before, or tells the request again.
-const OPENINGS: [&str; 39] = [
+const OPENINGS: &[&str] = &[
     "let me",
     "let's",
     "now ",
@@ -125,7 +159,7 @@ const OPENINGS: [&str; 39] = [
 ];
 
 /// Words of a sentence that weighs, plans or guesses; how checks went is told by what they said.
-const WEIGHING: [&str; 41] = [
+const WEIGHING: &[&str] = &[
     "maybe",
     "perhaps",
     "probably",
@@ -163,6 +197,28 @@ const WEIGHING: [&str; 41] = [
     "option",
     "verify",
     "next step",
+    "suspect",
+    "guess",
+    "theory",
+    "hypothesis",
+    "looks like",
+    "it must be",
+    "sure",
+    "plan",
+    "we must",
+    "candidates",
+    "possibilities",
+    "they want",
+    "he asked",
+    "she asked",
+    "request",
+    "instructions",
+    "updated",
+    "complete",
+    "keeps failing",
+    "will",
+    "still",
+    "results",
     "pass",
     "passes",
     "passed",
@@ -198,13 +254,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_thought_before_a_turn_does_not_count() {
+        let found = "The bug is in src/upload.rs because the lock is never released.";
+        for turn in [
+            " Hmm, it is released in drop.",
+            "\n\nStrike that.",
+            " But wait, drop releases it.",
+            "\n\nNo, drop releases it.",
+        ] {
+            let then = "\n\nThe root cause is that src/pool.rs takes it twice.";
+            let told = texts(&format!("{found}{turn}{then}"));
+            assert_eq!(told, [then.trim()], "{turn}");
+        }
+        assert_eq!(texts(found), [found]);
+    }
+
+    #[test]
     fn what_is_planned_asked_or_guessed_is_left_out() {
         for thought in [
             "The user wants me to fix src/queue.rs at once.",
             "I should look at src/queue.rs before anything else.",
-            "Is the lock of src/queue.rs held by the caller?",
-            "It could be that src/queue.rs holds the lock.",
-            "Wait, the lock is held in src/queue.rs after all.",
+            "Is the lock of src/queue.rs only held by the caller?",
+            "It could be that only src/queue.rs holds the lock.",
+            "Wait, the lock is only held in src/queue.rs.",
+            "I suspect that the bug is in src/queue.rs, because the lock is held there.",
+            "> The root cause is that src/queue.rs holds the lock.",
             "All tests of src/queue.rs passed, because the lock is free.",
             "Session files** only stand in src/queue.rs.",
             "Nothing of note.",

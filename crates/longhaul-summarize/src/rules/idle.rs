@@ -184,6 +184,7 @@ impl<'a> Idle<'a> {
                     || announces(&statement.text)
                     || self.is_settled(at)
             }
+            StatementKind::Thought => is_scrap || self.is_said_as_well(at),
             StatementKind::Answer => {
                 let is_undone = || self.undone.by(u64::from(statement.message)).is_some();
                 is_lead(statement)
@@ -195,6 +196,21 @@ impl<'a> Idle<'a> {
             StatementKind::Person => is_lead(statement) || is_scrap && statement.answers.is_none(),
             _ => false,
         }
+    }
+
+    /// Returns whether the model says soon what it thinks at this place, in nearly the same words: it is told as said then.
+    fn is_said_as_well(&self, at: usize) -> bool {
+        let all = self.pool.all();
+        let thought = &all[at];
+        let near = thought.message.saturating_sub(1)..=thought.message + SOON;
+        let before = all[..at].iter().rev().take_while(|one| near.contains(&one.message));
+        let after = all[at..].iter().take_while(|one| near.contains(&one.message));
+        let says = |one: &Statement| {
+            let shared =
+                one.words().iter().filter(|word| thought.words().binary_search(word).is_ok()).count();
+            one.kind.is_said() && shared * 5 >= thought.words().len() * 3
+        };
+        before.chain(after).any(says)
     }
 
     /// Returns whether the line at this place was read in passing: a few of them say what a file is.
@@ -332,6 +348,9 @@ fn analyses(pool: &Statements) -> HashSet<usize> {
 
 /// How another harness opens a summary.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
+
+/// Messages behind a thought in which it may be said.
+const SOON: u32 = 6;
 
 /// Words from which on somebody says something in a talk.
 const LEAST_SPOKEN: usize = 3;

@@ -75,7 +75,8 @@ fn lay_out(all: &[Statement], message: std::ops::Range<usize>) -> Vec<Laid> {
 fn numbered(text: &str) -> Option<String> {
     let bare = text.trim_start_matches(['*', '#', ' ']);
     let end = bare.bytes().take_while(u8::is_ascii_digit).count();
-    ((1..=2).contains(&end) && bare[end..].starts_with(['.', ')'])).then(|| bare[..end].to_owned())
+    let is_marked = [". ", ") "].iter().any(|mark| bare[end..].starts_with(mark));
+    ((1..=2).contains(&end) && is_marked).then(|| bare[..end].to_owned())
 }
 
 /// Returns the number or letter of the option that a line begins to tell of: `1. **Option 1:** …`, `### Option B`.
@@ -101,19 +102,22 @@ fn after_option(text: &str) -> Option<String> {
     is_name.then(|| name[..end].to_uppercase())
 }
 
-/// Returns which option a sentence of a person's chooses: one is named, it is no question, and it is not turned down.
+/// Returns which option a person's statement chooses: one is named, or it opens the message with a number.
 fn chosen(one: &Statement) -> Option<String> {
-    let sentences = one.text.split_inclusive(['.', '!', '?', '\n']);
-    by_number(&one.text).or_else(|| {
-        sentences.into_iter().find_map(|sentence| {
-            // Places stay what they are in the sentence.
-            let lower = sentence.to_ascii_lowercase();
-            let at = lower.find(OPTION)?;
-            let is_turned_down = ["not ", "n't ", "no "].iter().any(|word| lower[..at].contains(word));
-            let asks = sentence.trim_end().ends_with('?');
-            let names_others = lower[at + OPTION.len()..].contains(OPTION);
-            (!asks && !is_turned_down && !names_others).then(|| after_option(&sentence[at..])).flatten()
-        })
+    let opens = one.nth() == 0 && !one.is_item();
+    by_name(&one.text).or_else(|| by_number(&one.text).filter(|_| opens))
+}
+
+/// Returns the option that a sentence of `text` names, where it is no question and does not turn it down.
+fn by_name(text: &str) -> Option<String> {
+    text.split_inclusive(['.', '!', '?', '\n']).find_map(|sentence| {
+        // Places stay what they are in the sentence.
+        let lower = sentence.to_ascii_lowercase();
+        let at = lower.find(OPTION)?;
+        let is_turned_down = ["not ", "n't ", "no "].iter().any(|word| lower[..at].contains(word));
+        let asks = sentence.trim_end().ends_with('?');
+        let names_others = lower[at + OPTION.len()..].contains(OPTION);
+        (!asks && !is_turned_down && !names_others).then(|| after_option(&sentence[at..])).flatten()
     })
 }
 
@@ -122,22 +126,22 @@ fn by_number(text: &str) -> Option<String> {
     let words =
         text.split(|c: char| c.is_whitespace() || ",.;:!#()".contains(c)).filter(|word| !word.is_empty());
     let mut words = words.skip_while(|word| AGREEING.contains(&word.to_lowercase().as_str()));
-    let number =
-        words.next().filter(|word| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()))?;
-    // "1 and 3" are two, "2 of them" and "3 tests" are none.
+    let is_number = |word: &&str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let number = words.next().filter(is_number)?;
+    // "1 and 3" are two, "2 of them", "3 tests" and "2 is wrong" choose none.
     let goes_on = words.next().is_none_or(|next| ENDING.contains(&next.to_lowercase().as_str()));
-    let is_one = words.next().is_none_or(|next| !next.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_one = words.next().is_none_or(|next| !is_number(&next));
     (goes_on && is_one && !text.contains('?')).then(|| number.to_owned())
 }
 
 /// Words before the number of an option that somebody chooses.
-const AGREEING: [&str; 24] = [
-    "yes", "yeah", "yep", "ok", "okay", "sure", "do", "let's", "let’s", "lets", "go", "with", "for", "take",
-    "try", "pick", "choose", "use", "number", "the", "i'd", "say", "please", "just",
+const AGREEING: [&str; 20] = [
+    "yes", "yeah", "yep", "ok", "okay", "sure", "do", "let's", "let’s", "lets", "go", "with", "take", "try",
+    "pick", "choose", "use", "number", "please", "just",
 ];
 
 /// Words behind it.
-const ENDING: [&str; 10] = ["please", "and", "but", "first", "then", "for", "is", "sounds", "looks", "now"];
+const ENDING: [&str; 4] = ["please", "and", "first", "then"];
 
 const OPTION: &str = "option";
 
@@ -181,6 +185,9 @@ mod tests {
             (numbers, "2 of them fail", None),
             (numbers, "3", None),
             (numbers, "is it 2?", None),
+            (numbers, "2 is wrong, that breaks the edge", None),
+            (numbers, "For 2 please: none. Take the third", None),
+            (numbers, "1. Please drop this one.\n2. Then go on.", None),
         ] {
             let chosen = chosen_of(laid_out, answer);
             assert_eq!(chosen.len(), usize::from(told.is_some()), "{answer}: {chosen:?}");

@@ -43,7 +43,9 @@ impl<'s> Section<'s> {
             Role::Assistant => !self.begins(&["Request", "Asked", "Rules"]),
             // A reader of a file may know better who speaks.
             _ if message.speaker.is_some() => true,
-            _ => !self.begins(&["Findings", "Proposed", "Decisions", "The assistant's last words"]),
+            _ => {
+                !self.begins(&["Findings", "Thought", "Proposed", "Decisions", "The assistant's last words"])
+            }
         }
     }
 }

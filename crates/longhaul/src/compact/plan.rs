@@ -265,8 +265,10 @@ impl<'s> Planner<'s> {
             true => wanted.max(rest.scaled(EXCHANGE_FIRST)).min(rest - SUMMARY_FRAME),
             false => wanted,
         };
-        let unread = self.unread().filter(|tokens| *tokens <= settings.exchange_whole);
-        let wanted = unread.map_or(wanted, |tokens| wanted.max(tokens).min(rest - SUMMARY_FRAME));
+        // The summary has as much as it, at least.
+        let whole = settings.exchange_whole.min(rest.scaled(0.5));
+        let unread = self.unread().filter(|tokens| *tokens <= whole);
+        let wanted = unread.map_or(wanted, |tokens| wanted.max(tokens));
         let Spread { older_result, fills, oldest, .. } = spread;
         let room = Room { wanted, most, older_result, fills, oldest, is_whole: unread.is_some() };
         let tail = tail::choose(source, settings, &self.places, request, room);
