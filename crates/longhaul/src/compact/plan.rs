@@ -53,6 +53,9 @@ pub struct Earlier<'a> {
     pub behind: usize,
     /// The summary is made anew from the originals as far as the entries reach: its depth is 0.
     pub is_rebuilt: bool,
+    /// The entries begin later than the conversation: a standing instruction that they begin with is no part of the system
+    /// prompt, and stays as one in their middle does.
+    pub is_behind_head: bool,
 }
 
 /// What stays, what is summarized, and how much the summary may cost.
@@ -186,6 +189,9 @@ impl<'a> Source<'a> {
 
     /// Returns the number of leading entries that are standing instructions.
     fn head_len(&self) -> usize {
+        if self.earlier.is_behind_head {
+            return 0;
+        }
         self.entries.iter().take_while(|entry| standing::is_instruction(&entry.message)).count()
     }
 }

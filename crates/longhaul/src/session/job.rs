@@ -241,6 +241,7 @@ impl SessionState {
                 quoted: n_quoted,
                 behind: n_behind,
                 is_rebuilt: scope.is_rebuilt,
+                is_behind_head: start > 0,
             },
             needed: Some(&needed),
         };
@@ -654,6 +655,7 @@ impl Job {
                 quoted: self.n_quoted,
                 behind: self.n_behind,
                 is_rebuilt: self.is_rebuilt,
+                is_behind_head: self.start > 0,
             },
             needed: Some(&self.needed),
         }

@@ -52,8 +52,15 @@ async fn the_ten_most_recent_messages_stay_verbatim() {
 async fn system_prompts_are_kept() {
     let mut work = Work::new(Preset::Session, 1_000_000);
     work.context.push(Message::system("You are a careful assistant."));
-    work.talk(60, 20).await;
-    assert!(!work.finished().is_empty());
+    // Several summaries, each of a range of its own, and one that takes the place of all.
+    for round in 0..100 {
+        work.talk(4, 20).await;
+        let view = work.context.state().view();
+        let first = view.messages().next().map(|first| text(first));
+        assert_eq!(first.as_deref(), Some("You are a careful assistant."), "round {round}");
+        assert_eq!(view.messages().filter(|said| text(said) == "You are a careful assistant.").count(), 1);
+    }
+    assert!(work.finished().len() > 5, "{}", work.finished().len());
     // The system prompt, the summaries, the recent messages.
     let roles: Vec<String> = work
         .context
@@ -67,6 +74,28 @@ async fn system_prompts_are_kept() {
     assert!(roles[1..=n_summaries].iter().all(|summary| summary == "[Previous conversation s"), "{roles:?}");
     assert!(roles[n_summaries + 1..].iter().all(|said| said.starts_with("Message ")), "{roles:?}");
     assert!(roles.len() > n_summaries + 10);
+}
+
+// asserts 002-05, 002-19
+#[tokio::test]
+async fn a_system_message_stays_wherever_it_was_said() {
+    for preset in [Preset::ContextManager, Preset::Rolling, Preset::Session, Preset::TwoTier, Preset::Chain] {
+        let mut work = Work::new(preset, 12_000);
+        let mut instructions: Vec<String> = Vec::new();
+        for nth in 0..260 {
+            // At every second place of the first hundred: some of them are the first that a summary reads.
+            if nth < 50 {
+                let instruction = format!("Standing order {nth:03}.");
+                work.context.push(Message::system(instruction.clone()));
+                instructions.push(instruction);
+            }
+            work.talk(1, 100).await;
+            let view: String = work.context.state().view().messages().map(|said| text(said) + "\n").collect();
+            let gone: Vec<&String> = instructions.iter().filter(|one| !view.contains(*one)).collect();
+            assert!(gone.is_empty(), "{preset}, message {nth}: {gone:?}");
+        }
+        assert!(work.finished().len() > 2, "{preset}: {}", work.finished().len());
+    }
 }
 
 // asserts 002-09, 002-19
