@@ -1,6 +1,9 @@
 //! 001's form: `--- Summarized Context (N items) ---` over a line for each thing that was done or said.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use longhaul_extract::{
     Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
@@ -35,6 +38,9 @@ const IN_A_ROUND: [(Rank, usize); 5] =
 
 /// So many of the newest decisions may take what is left beyond the share of the limit.
 const DECISIONS_OWED: usize = 2;
+
+/// And so many of the newest errors.
+const ERRORS_OWED: usize = 1;
 
 /// A line that may stand in the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,39 +240,38 @@ fn head(count: usize) -> String {
 }
 
 /// Returns as many of `lines` as fit, some of each kind (see [`in_turns`]), shown in their order under the head. What must be said
-/// and does not fit `limit` gets what there is up to `most`, and so do the newest decisions, which many rules would leave none of.
+/// and does not fit `limit` gets what there is up to `most`, and so do the newest decisions and the newest error, which many rules
+/// would leave none of. An error that does not fit is told in short (see [`forms`]).
 fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
     let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
     let mut left = limit - counter.count_text(&frame) - Tokens(2);
     let order = in_turns(lines);
-    let newest = order.iter().filter(|at| lines[**at].rank == Rank::Decision).take(DECISIONS_OWED);
-    let newest: Vec<usize> = newest.copied().collect();
-    let (mut shown, mut owed) = (BTreeSet::new(), Vec::new());
-    for at in order {
-        let cost = counter.count_text(&lines[at].text) + Tokens(1);
-        if cost <= left {
-            left -= cost;
-            shown.insert(at);
-        } else if lines[at].rank <= Rank::Rule || newest.contains(&at) {
-            owed.push((at, cost));
+    let newest = |rank, count| order.iter().filter(move |at| lines[**at].rank == rank).take(count);
+    let newest: Vec<usize> =
+        newest(Rank::Decision, DECISIONS_OWED).chain(newest(Rank::Error, ERRORS_OWED)).copied().collect();
+    let (mut shown, mut owed) = (BTreeMap::new(), Vec::new());
+    let mut show = |at: usize, left: &mut Tokens| {
+        let mut costs =
+            forms(&lines[at].text).into_iter().map(|text| (counter.count_text(&text) + Tokens(1), text));
+        let Some((cost, text)) = costs.find(|(cost, _)| *cost <= *left) else { return false };
+        *left -= cost;
+        shown.insert(at, text);
+        true
+    };
+    for at in order.iter().copied() {
+        if !show(at, &mut left) && (lines[at].rank <= Rank::Rule || newest.contains(&at)) {
+            owed.push(at);
         }
     }
     left += most - limit;
-    owed.retain(|(at, cost)| {
-        let fits = *cost <= left;
-        if fits {
-            left -= *cost;
-            shown.insert(*at);
-        }
-        !fits
-    });
+    owed.retain(|at| !show(*at, &mut left));
     let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
     text.push_str(&head(shown.len()));
-    for at in shown {
+    for line in shown.values() {
         text.push('\n');
-        text.push_str(&lines[at].text);
+        text.push_str(line);
     }
-    if owed.iter().any(|(at, _)| lines[*at].rank <= Rank::Rule) {
+    if owed.iter().any(|at| lines[*at].rank <= Rank::Rule) {
         text.push('\n');
         text.push_str(TRUNCATED);
     }
@@ -401,16 +406,59 @@ fn details(
     let count = |text: &str| counter.count_text(text);
     let digest = digest(call, &result.joined_text(), result.outcome, &Allowance::new(DETAILS, &count));
     let is_told = |line: &str| summary.key_facts.iter().any(|fact| fact.contains(line));
-    let lines = digest.lines().map(str::trim).filter(|line| {
+    let error = summary.key_facts.iter().find_map(|fact| fact.strip_prefix("Error: "));
+    let is_error = |line: &str| {
+        let line = line.trim();
+        let is_it = |error: &str| error.contains(line) || line.contains(error.trim_end_matches("..."));
+        !line.is_empty() && error.is_some_and(is_it)
+    };
+    let at = digest.lines().position(is_error).unwrap_or(0);
+    let lines = digest.lines().enumerate().filter(|(nth, line)| *nth >= at || leads_to_error(line));
+    let lines = lines.map(|(_, line)| line.trim()).filter(|line| {
         let says_something = line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
         says_something && !line.starts_with('…') && !is_told(line)
     });
     let lines: Vec<&str> = lines.collect();
-    (!lines.is_empty()).then(|| format!("Details: {}", lines.join(" ⏎ ")))
+    (!lines.is_empty()).then(|| format!("{DETAILS_MARK}{}", lines.join(" ⏎ ")))
 }
+
+/// Returns whether a line that stands before an error has to do with it, by its form: it is part of a trace, names a place, or says
+/// what went wrong. What a program had printed until then does not.
+fn leads_to_error(line: &str) -> bool {
+    let follows = |mark: &str| {
+        line.match_indices(mark)
+            .any(|(at, _)| line[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let lower = line.to_lowercase();
+    line.starts_with(char::is_whitespace)
+        || follows(":")
+        || follows("line ")
+        || ["error", "exception", "fail", "expected", "panic", "caused"]
+            .iter()
+            .any(|word| lower.contains(word))
+}
+
+/// Returns the forms in which a line may stand, the longest first: an error also without its details, and then with as much of it as
+/// the document has.
+fn forms(line: &str) -> Vec<Cow<'_, str>> {
+    let mut forms = vec![Cow::Borrowed(line)];
+    if line.starts_with("[❌ ") {
+        let short = line.split_once(&format!(" | {DETAILS_MARK}")).map(|(before, _)| format!("{before}]"));
+        let short = short.unwrap_or_else(|| line.to_owned());
+        let least = bounded(&short, ERROR_IN_SHORT);
+        forms.extend([short, least].map(Cow::Owned));
+    }
+    forms
+}
+
+/// The tool, 60 characters of a command and 100 of an error come to about this.
+const ERROR_IN_SHORT: usize = 200;
 
 /// The document calls every search this.
 const SEARCH: &str = "search";
+
+/// Stands before the details of an error.
+const DETAILS_MARK: &str = "Details: ";
 
 /// What the details of an error may cost.
 const DETAILS: Tokens = Tokens(100);
@@ -525,6 +573,24 @@ mod tests {
             running = condense(&record(&running), &more, &CharsPer4, Tokens(90), Tokens(90)).unwrap();
         }
         assert!(running.contains("Task: Port") && running.contains("Decision: The exporter"), "{running}");
+        // What was said of an error at length is told in short where there is no room for more, and not left out.
+        let error = "[❌ execute_bash: Command: npm test | Exit: 1 | Error: Error: Cannot find module 'lib7'";
+        let long =
+            format!("{error} | Details: {}]", "at Module._load (node:internal/modules/cjs) ⏎ ".repeat(9));
+        let new = format!("--- Summarized Context (1 items) ---\n{long}");
+        let roomy = condense(&record(OLD), &new, &CharsPer4, Tokens(300), Tokens(300)).unwrap();
+        assert!(roomy.contains(&long), "{roomy}");
+        let tight = condense(&record(OLD), &new, &CharsPer4, Tokens(90), Tokens(130)).unwrap();
+        assert!(tight.contains(&format!("{error}]\n")) || tight.ends_with(&format!("{error}]")), "{tight}");
+        assert!(CharsPer4.count_text(&tight) <= Tokens(130), "{tight}");
+        // And of one that is long itself as much as the document has.
+        let longer = long.replace("lib7", &"lib7/".repeat(50));
+        let least = forms(&longer).pop().unwrap();
+        assert!(
+            least.starts_with("[❌ execute_bash: Command: npm test | Exit: 1 | Error: ")
+                && least.ends_with("…]")
+        );
+        assert!((150..=202).contains(&least.chars().count()), "{least}");
     }
 
     #[test]

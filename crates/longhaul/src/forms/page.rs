@@ -132,13 +132,23 @@ pub(super) fn with_the_person(
     // What the words leave is theirs as well.
     let free = counter.count_up_to(words, limit).map_or(Tokens::ZERO, |words| limit - words - separating);
     let most = limit.scaled(PERSON_SHARE).min(limit - sure(words, request) - separating).max(free);
+    let person = of_the_person(summary, request, &within(limit - most));
+    // A rule that is lost is worse than a sentence that is: where the rules need it, the words leave them room.
+    let most = most.max(owed_to_rules(&person, counter).min(limit.scaled(0.5)));
     let mut page = Page::new(counter, most);
-    page.person(&of_the_person(summary, request, &within(limit - most)));
+    page.person(&person);
     if page.text.is_empty() {
         return within(limit);
     }
     let person = format!("{separator}{}", page.text);
     format!("{}{person}", within(limit - counter.count_text(&person))).trim().to_owned()
+}
+
+/// Returns the room that the rules among these lines need; as much again where they share it with the task.
+fn owed_to_rules(person: &[String], counter: &dyn TokenCounter) -> Tokens {
+    let rules: Vec<&str> = person.iter().map(String::as_str).filter(|line| line.starts_with(RULE)).collect();
+    let needed = counter.count_text(&rules.join("\n")) + Tokens(rules.len() as u64);
+    if rules.len() < person.len() { needed.scaled(2.0) } else { needed }
 }
 
 /// Returns what of a model's words stays in any case.
@@ -180,9 +190,34 @@ pub(super) fn is_a_persons(message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_extract::FactIndex;
     use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::{Constraint, SessionId};
 
     use super::*;
+
+    #[test]
+    fn a_models_words_leave_the_rules_room() {
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(145));
+        let words: String = (0..6)
+            .map(|nth| {
+                format!(
+                    "- Turn {nth}: look at module_{nth} in /srv/app/module_{nth}.ts and tell me about it.\n"
+                )
+            })
+            .collect();
+        let rule = |message, text: &str| Constraint { text: text.into(), message, superseded_by: None };
+        let rules = vec![
+            rule(67, "Do not log customer emails."),
+            rule(93, "Always write the changelog in English."),
+            rule(95, "Never restart the relay on Mondays."),
+        ];
+        let said = Summary { constraints: rules.clone(), ..Summary::default() };
+        let told = with_the_person(&words, &said, &request, Tokens(145), "\n\n");
+        assert!(rules.iter().all(|rule| told.contains(&rule.text)), "{told}");
+        assert!(told.contains("module_0.ts") && CharsPer4.count_text(&told) <= Tokens(145), "{told}");
+    }
 
     #[test]
     fn the_beginning_of_a_line_is_told_in_any_script() {

@@ -11,7 +11,7 @@ use longhaul::{
     transcript::{Cost, Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult, Usage},
 };
 
-use crate::work::{Script, Work, answer, exchange, written_by};
+use crate::work::{Script, Work, answer, exchange, text, written_by};
 
 fn summarized(tool: &str, arguments: &str, output: &str) -> ToolSummary {
     let call = ToolCall::function("c1", tool, arguments);
@@ -303,6 +303,103 @@ async fn the_decisive_lines_of_an_error_stay_in_the_summary() {
             assert!(summary.contains(line), "{command}: no {line:?} in {summary}");
         }
     }
+}
+
+// asserts 001-07, 001-25
+#[tokio::test]
+async fn each_running_summary_tells_of_the_newest_error_and_its_command() {
+    let mut work = Work::new(Preset::Rolling, 16_000);
+    let noise = |nth: usize| format!("Replica {nth} lagged by {nth}7 seconds during the import.\n").repeat(9);
+    let (mut seen, mut failed) = (0, Vec::new());
+    for nth in 0..220 {
+        let asked =
+            format!("Turn {nth}: look at module_{nth} in /srv/app/module_{nth}.ts and tell me about it. ");
+        let decision =
+            if nth % 8 == 5 { format!("We decided to use adapter{nth} for it. ") } else { String::new() };
+        let rule =
+            if nth % 24 == 7 { format!("Never call the endpoint /v{nth}/purge. ") } else { String::new() };
+        work.context.push(Message::user(asked + &decision + &rule + &noise(nth).replace('\n', " ")));
+        if nth % 4 == 1 {
+            let command = format!(r#"{{"command":"npm test -- --suite suite_{nth}"}}"#);
+            let output = format!(
+                "npm test\n{}Error: Cannot find module 'lib{nth}' in /srv/app/module_{nth}.ts\nexit code: 1",
+                noise(nth + 900)
+            );
+            failed.push(nth);
+            for message in exchange(&format!("c{nth}"), "execute_bash", &command, &output, Outcome::Failed) {
+                work.context.push(message);
+            }
+        }
+        work.context.prepare().await.unwrap();
+        work.context.push(Message::assistant(format!("Module {nth} is fine. {}", noise(nth + 500))));
+        let Some(record) = work.context.state().summary().filter(|_| work.finished().len() > seen) else {
+            continue;
+        };
+        seen = work.finished().len();
+        let view: Vec<String> = work.context.state().view().messages().map(|said| text(said)).collect();
+        let is_shown = |nth: &usize| {
+            view.iter().any(|said| said.starts_with("npm test") && said.contains(&format!("'lib{nth}'")))
+        };
+        let newest =
+            failed.iter().rfind(|nth| !is_shown(nth)).expect("something failed in what is summarized");
+        let line = format!("[❌ execute_bash: Command: npm test -- --suite suite_{newest} | Exit: 1 | ");
+        let told = record.text.lines().rfind(|told| told.starts_with(&line));
+        let told =
+            told.unwrap_or_else(|| panic!("summary {seen}: nothing of suite_{newest}: {}", record.text));
+        assert!(told.contains(&format!("Cannot find module 'lib{newest}'")), "{told}");
+        // What stands before the error has nothing to do with it.
+        assert!(!told.contains("lagged"), "{told}");
+        assert!(record.tokens <= Tokens(500), "{}", record.tokens);
+    }
+    assert!(seen >= 6, "{seen}");
+}
+
+// asserts 001-25
+#[tokio::test]
+async fn every_rule_stands_behind_an_update_of_a_models_words() {
+    let config = longhaul::Config {
+        mode: SummaryMode::Llm,
+        transcript_cap_tokens: Some(Tokens(30_000)),
+        ..Preset::Rolling.config()
+    };
+    // As long as it may be, and without any rule.
+    let script = |_: usize, request: &CompletionRequest| {
+        let turns: Vec<&str> = request.user.lines().filter(|line| line.starts_with("Turn ")).collect();
+        let told =
+            turns.iter().rev().take(6).rev().map(|turn| format!("- {}.\n", turn.split(". ").next().unwrap()));
+        Ok(Scripted::says(format!(
+            "- The exporter is ported to the new ledger.\n{}",
+            told.collect::<String>()
+        )))
+    };
+    let mut work = Work::with(config, 16_000, Some(Box::new(script)));
+    let task = "Please port the exporter in src/ledger/export.rs. ".to_owned()
+        + &"The report lists invoices. ".repeat(18);
+    work.context.push(Message::user(task));
+    work.context.push(Message::assistant("I begin."));
+    let rules: Vec<String> = (0..8).map(|nth| format!("Never touch the table orders_{nth}.")).collect();
+    let mut seen = 0;
+    for turn in 0..150 {
+        if let Some(rule) = rules.get(turn / 8).filter(|_| turn % 8 == 5) {
+            work.context.push(Message::user(rule.as_str()));
+            work.context.push(Message::assistant("Understood."));
+        }
+        let words = format!("Worker {turn} has queued jobs. ").repeat(17);
+        work.context.push(Message::user(format!(
+            "Turn {turn}: look at module_{turn} in /srv/app/module_{turn}.ts and tell me about it. {words}"
+        )));
+        work.context.prepare().await.unwrap();
+        work.context.push(Message::assistant(format!("Module {turn} is fine. {words}")));
+        if work.finished().len() > seen {
+            seen = work.finished().len();
+            let view = work.sent();
+            let said = rules.iter().take((turn + 3) / 8);
+            let missing: Vec<_> = said.filter(|rule| !view.contains(*rule)).collect();
+            assert!(missing.is_empty(), "turn {turn}, summary {seen}: {missing:?} in {}", work.summary());
+            assert!(work.summary().contains("The exporter is ported"), "{}", work.summary());
+        }
+    }
+    assert!(seen >= 4, "{seen}");
 }
 
 // asserts 001-07
