@@ -81,7 +81,7 @@ pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision
             Some(hold) => first_hold = first_hold.or(Some(hold)),
         }
     }
-    Decision::Hold(first_hold.unwrap_or_else(|| below_trigger(config, m, &limits)))
+    Decision::Hold(first_hold.unwrap_or_else(|| below_trigger(state, config, m, &limits)))
 }
 
 /// Why a tier would act, strongest first.
@@ -224,9 +224,28 @@ fn emergency(state: &PolicyState, config: &Config, m: &Measurement) -> Decision 
     Decision::Act { action: Action::Emergency { rebuild, by_rule: state.failures() > 0 }, reason }
 }
 
-fn below_trigger(config: &Config, m: &Measurement, limits: &Limits) -> Hold {
-    let next = if config.soft_action == SoftAction::Off { limits.trigger } else { limits.soft };
+fn below_trigger(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Hold {
+    let next = soft_threshold(config, m, limits).unwrap_or_else(|| hard_threshold(state, config, m, limits));
     Hold::BelowTrigger { tokens: m.tokens, next, left: next - m.tokens }
+}
+
+/// Returns where the soft tier acts: nowhere where it is off, or makes summaries of which the chain may have no more.
+fn soft_threshold(config: &Config, m: &Measurement, limits: &Limits) -> Option<Tokens> {
+    let is_halted = config.soft_action == SoftAction::SummarizeRules && depth_hold(config, m).is_some();
+    (config.soft_action != SoftAction::Off && !is_halted).then_some(limits.soft)
+}
+
+/// Returns where the hard tier acts: later than at its threshold where it fired and waits to be armed again, and at the hard limit
+/// where the chain is as deep as it may be.
+fn hard_threshold(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Tokens {
+    let rearmed = state.disarmed_until(limits).filter(|_| m.tokens >= limits.reset);
+    match (depth_hold(config, m), rearmed) {
+        // A second pass is due at the trigger itself, and makes the chain no deeper.
+        _ if state.is_second_pass_due() => limits.trigger,
+        (Some(_), _) => limits.ceiling,
+        (None, Some(until)) => until.min(limits.ceiling),
+        (None, None) => limits.trigger - state.condensed(config),
+    }
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ fn next(state: &SessionState, forecast: &Forecast) -> String {
     }
 }
 
-/// Says what a compaction would save. What a model will write is not known, but how long it may be.
+/// Says what a compaction would save now: what is said until the next one goes into that as well. What a model will write is not known, but how long it may be.
 fn would_save(conversation: &Conversation, now_ms: i64) -> String {
     let (state, beside) = (conversation.manager.state(), conversation.overhead());
     let writer = conversation.writer();
@@ -154,7 +154,7 @@ fn would_save(conversation: &Conversation, now_ms: i64) -> String {
         saved => format!("{least}{saved:#} tokens"),
     };
     format!(
-        "{saved}: {} would become one summary{by}, {} → {up_to}{} tokens",
+        "{saved} if one were made now: {} would become one summary{by}, {} → {up_to}{} tokens",
         counted(foretold.summarized as u64, "message"),
         grouped((before + beside).0),
         grouped((after + beside).0)

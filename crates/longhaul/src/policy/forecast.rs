@@ -5,8 +5,10 @@ use std::fmt;
 use longhaul_transcript::Tokens;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Hold, Measurement, PolicyState, decide, depth_hold, waiting};
-use crate::config::{Config, SoftAction};
+use super::{
+    Decision, Hold, Measurement, PolicyState, decide, depth_hold, hard_threshold, soft_threshold, waiting,
+};
+use crate::config::Config;
 
 /// What is to come: every tier that may act, the one with the least left first.
 ///
@@ -73,27 +75,10 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
     let least = state.messages_to_wait(config, m);
     let until =
         |at: u64, now: u64, wait: u64| at.saturating_sub(now).max(wait.saturating_sub(since_last)).max(least);
-    // Where the hard tier fired and waits to be armed again, it acts later than at its threshold; where the chain is as
-    // deep as it may be, at the hard limit.
     let is_halted = depth_hold(config, m).is_some();
-    let has_soft_tier = match config.soft_action {
-        SoftAction::Off => false,
-        SoftAction::SummarizeRules => !is_halted,
-        SoftAction::Trim | SoftAction::Digest => true,
-    };
-    let rearmed = state.disarmed_until(&limits).filter(|_| m.tokens >= limits.reset);
-    let hard = match (is_halted, rearmed) {
-        // A second pass is due at the trigger itself, and makes the chain no deeper.
-        _ if state.is_second_pass_due() => limits.trigger,
-        (true, _) => limits.ceiling,
-        (false, Some(until)) => until.min(limits.ceiling),
-        (false, None) => limits.trigger - state.condensed(config),
-    };
-    let mut upcoming: Vec<Upcoming> =
-        [has_soft_tier.then(|| tokens(true, limits.soft)), Some(tokens(false, hard))]
-            .into_iter()
-            .flatten()
-            .collect();
+    let hard = hard_threshold(state, config, m, &limits);
+    let soft = soft_threshold(config, m, &limits).map(|soft| tokens(true, soft));
+    let mut upcoming: Vec<Upcoming> = soft.into_iter().chain([tokens(false, hard)]).collect();
     if let Some(limit) = config.trigger_messages.filter(|_| !is_halted) {
         let left = until(limit + 1, m.n_said, state.message_wait(config));
         // A view may hold more already, and wait until enough is new: after an undo it does.
@@ -187,7 +172,7 @@ impl fmt::Display for Upcoming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Preset, policy::Reason};
+    use crate::{Preset, config::SoftAction, policy::Reason};
     use expect_test::expect;
     use longhaul_transcript::Span;
 
@@ -315,12 +300,20 @@ mod tests {
         assert_eq!(told.upcoming[0].when, When::Tokens { at: Tokens(170_000), left: Tokens(15_000) });
     }
 
+    // asserts 000-23
     #[test]
     fn a_chain_that_is_as_deep_as_it_may_be_is_foretold_to_act_at_the_limit() {
         let config = Preset::Chain.config();
         let deep = |tokens| Measurement { next_depth: 3, ..measured(tokens, 40) };
         let told = forecast(&PolicyState::new(), &config, &deep(150_000));
         assert_eq!(told.upcoming[0].when, When::Tokens { at: Tokens(180_000), left: Tokens(30_000) });
+        // What is said of now is the same.
+        expect!["hold: 100,000 tokens, 80,000 below the next threshold at 180,000"]
+            .assert_eq(&decide(&PolicyState::new(), &config, &deep(100_000)).to_string());
+        let rules = Config { on_max_depth: config.on_max_depth, ..Preset::TwoTier.config() };
+        let deep_rules = Measurement { next_depth: rules.max_summary_chain_depth, ..measured(70_000, 40) };
+        let told = forecast(&PolicyState::new(), &rules, &deep_rules);
+        assert!(told.upcoming.iter().all(|upcoming| !upcoming.is_soft), "{told}");
         assert!(!decide(&PolicyState::new(), &config, &deep(179_999)).is_act());
         assert!(decide(&PolicyState::new(), &config, &deep(180_000)).is_act());
     }
