@@ -1051,6 +1051,33 @@ async fn a_record_quotes_statements_and_no_whole_message() {
     let quoted = (0..900).filter(|nth| record.contains(&format!("row {nth} holds"))).count();
     // The beginning and end of the request, and forty lines that differ only in their numbers.
     assert!(quoted < 80, "{quoted} of 900 rows of one message are in the record");
+    // Of talk as long as people talk, only the task and the last word stand there whole, up to their bounds.
+    for preset in Preset::ALL {
+        let mut work = Work::with(preset.config(), 16_000, None);
+        for nth in 0..150 {
+            let said = |who: &str, n: usize| {
+                format!("{who} {nth}: the shard {nth} of part_{nth}.rs went up by {n} ms. ")
+                    + &format!("The ticket {n} says the same of host {nth}. ").repeat(5 + nth % 9)
+            };
+            work.context.push(Message::user(said("Turn", nth * 3)));
+            work.context.prepare().await.unwrap();
+            work.context.push(Message::assistant(said("Answer", nth * 7)));
+        }
+        let record = work.context.state().summary().unwrap();
+        let (goal, focus) =
+            (record.summary.goal.chars().count(), record.summary.current_focus.chars().count());
+        assert!(goal <= 1_010 && focus <= 610, "{preset}: {goal} {focus}");
+        let mut record = longhaul::transcript::SummaryRecord::clone(record);
+        record.summary.goal.clear();
+        record.summary.current_focus.clear();
+        // The form of some documents quotes them in the text.
+        record.text.clear();
+        let stored = serde_json::to_string(&record).unwrap();
+        let originals = work.context.state().originals().entries();
+        let said = originals.iter().map(|entry| text(&entry.message));
+        let whole: Vec<String> = said.filter(|said| stored.contains(said)).collect();
+        assert!(whole.is_empty(), "{preset}: {whole:?}");
+    }
 }
 
 // asserts 004-21

@@ -38,6 +38,27 @@ fn should_count_tokens_accurately() {
     assert_eq!(counter.count_text("hello world"), Tokens(2));
     assert_eq!(counter.count_text("tiktoken is great!"), Tokens(6));
     assert_eq!(counter.accuracy(), Accuracy::Exact);
+    // A message is its text and the frame of the dialect, whatever it holds.
+    let said = [
+        "The relay of the north sends its rows to the ledger every hour, and the ledger keeps them for a year.",
+        "fn part(nth: usize) -> Option<&'static str> { PARTS.get(nth).copied().filter(|part| !part.is_empty()) }",
+        "Die Tabelle der Aufträge wird nachts geleert; morgens steht darin, was über Nacht bestellt wurde.",
+        "{\"id\": 48213, \"rows\": [1, 2, 3], \"at\": \"2026-03-14T09:26:53Z\", \"ok\": true, \"host\": \"relay-7\"}",
+    ];
+    for text in said {
+        let frame = counter.count_message(&Message::user(text)) - counter.count_text(text);
+        assert!((3..=4).contains(&frame.0), "{frame}: {text}");
+    }
+    // An estimate is off by no more than it says, over a text as long as a turn.
+    let whole = said.join("\n").repeat(12);
+    let (exact, estimator) = (counter.count_message(&Message::user(whole.as_str())), estimator());
+    let Accuracy::Estimate { margin } = estimator.accuracy() else { panic!("it is none") };
+    let off = estimator.count_message(&Message::user(whole.as_str())).0 as f64 / exact.0 as f64 - 1.0;
+    assert!(off.abs() <= margin, "{off} of {margin}");
+}
+
+fn estimator() -> longhaul::tokens::ScriptEstimator {
+    longhaul::tokens::ScriptEstimator::new(longhaul::tokens::Family::OpenAi)
 }
 
 // asserts 000-04

@@ -420,6 +420,8 @@ async fn every_rule_stands_beside_few_words_however_long_the_task_is() {
         (Preset::TwoTier, SummaryMode::Llm),
         (Preset::Chain, SummaryMode::Hybrid),
         (Preset::Session, SummaryMode::Hybrid),
+        (Preset::Rolling, SummaryMode::Llm),
+        (Preset::Rolling, SummaryMode::Hybrid),
     ] {
         let window = ContextWindow::new(Tokens(60_000), Tokens::ZERO);
         let mut session = Session::builder(SessionId::new("rules").unwrap(), window)
