@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use longhaul_tokens::{Accuracy, TokenCounter};
-use longhaul_transcript::{Clock, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens, Units};
+use longhaul_transcript::{Clock, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens};
 
 use crate::{
     Answer, CallPlan, ClientError, Completion, CompletionRequest, Conversation, Draft, InvalidAnswer,
@@ -20,7 +20,6 @@ use crate::{
     run::{NoAnswer, Run},
     spend::Spend,
     update::Earlier,
-    written,
 };
 
 /// A [`Summarizer`] that asks models and never depends on them.
@@ -150,27 +149,13 @@ impl Ladder {
         if carried > Tokens::ZERO {
             passes = within(room - carried);
         }
-        let until = asking.request.previous.map_or(0, written::read_until);
-        let n_told = Units::new(&asking.entries).take_while(|unit| unit.span().end <= until).count();
         Show {
             conversation: None,
             texts: passes.texts,
             units_left_out: passes.units_left_out,
-            loses: passes.units_left_out > n_told,
             room,
             max_prompt: fixed + passes.largest + carried,
         }
-    }
-
-    /// Returns whether the model at this place would be shown less than half of what one further down the ladder would be, and what it is
-    /// not shown would be lost.
-    fn is_passed_over(&self, nth: usize, show: &Show, request: &SummaryRequest<'_>) -> bool {
-        let further = self.models.get(nth + 1..).unwrap_or_default();
-        let is_better = |model: &SummarizerModel| {
-            let other = self.show(model, request);
-            other.conversation.is_some() || other.bytes() / 2 > show.bytes()
-        };
-        show.loses && further.iter().any(is_better)
     }
 
     /// Asks one model for all it takes, and returns its answer, read and joined but not yet checked.
@@ -179,8 +164,8 @@ impl Ladder {
         run: &mut Run<'_>,
         model: &SummarizerModel,
         request: &SummaryRequest<'_>,
-        show: Show,
     ) -> Option<Heard> {
+        let show = self.show(model, request);
         let Some(conversation) = &show.conversation else {
             let asking = Asking::new(&self.options, model, request);
             return self.ask_fenced(run, model, asking, show).await;
@@ -453,11 +438,7 @@ impl Summarizer for Ladder {
         if !self.asks_models(request) {
             return CallPlan::default();
         }
-        let show = |(nth, model)| {
-            let show = self.show(model, request);
-            if self.is_passed_over(nth, &show, request) { Show::default() } else { show }
-        };
-        let shows: Vec<Show> = self.models.iter().enumerate().map(show).collect();
+        let shows: Vec<Show> = self.models.iter().map(|model| self.show(model, request)).collect();
         // A part may be asked again after trouble, once more after an overflow, and the parts are merged by one call.
         let tries = self.options.retries.saturating_add(1);
         let most = shows.iter().map(|show| match show.texts.len() {
@@ -520,18 +501,9 @@ impl Summarizer for Ladder {
             cost: Cost::default(),
             started_ms: self.clock.now_ms(),
         };
-        for (nth, model) in self.models.iter().enumerate() {
+        for model in &self.models {
             let since = self.clock.now_ms();
-            let show = self.show(model, &request);
-            if self.is_passed_over(nth, &show, &request) {
-                let reason = format!(
-                    "its window of {} tokens shows it less than half of what another model is shown",
-                    model.window
-                );
-                run.note(model, reason, String::new(), since);
-                continue;
-            }
-            let Some(heard) = self.ask(&mut run, model, &request, show).await else { continue };
+            let Some(heard) = self.ask(&mut run, model, &request).await else { continue };
             // Read only once there is something to check: most failures need no reading.
             let evidence = evidence.get_or_insert_with(|| Evidence::new(&request));
             let (composed, repairs) = self.composed(heard, &by_rule, evidence, &request).await;
@@ -601,18 +573,9 @@ struct Show {
     conversation: Option<Arc<Conversation>>,
     texts: Vec<String>,
     units_left_out: usize,
-    /// Of what is left out no summary tells yet.
-    loses: bool,
     /// The most tokens of conversation in one call.
     room: Tokens,
     max_prompt: Tokens,
-}
-
-impl Show {
-    /// Returns how much of the conversation is shown.
-    fn bytes(&self) -> usize {
-        self.texts.iter().map(String::len).sum()
-    }
 }
 
 /// Two messages, their roles, the reply's primer, and what a chat template adds.

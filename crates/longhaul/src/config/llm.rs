@@ -101,8 +101,9 @@ mod tests {
         assert_eq!(asks(own).as_deref(), Some("Say it in {maxTokens}: {context}"));
     }
 
+    // asserts 000-17, 002-06, 004-08
     #[test]
-    fn preferred_models_come_in_the_order_of_the_preference() {
+    fn a_preferred_model_at_two_endpoints_is_asked_at_both() {
         let client = Arc::new(longhaul_summarize::Scripted::always("never asked"));
         let model = |name: &str| {
             SummarizerModel::new(name, Tokens(8_000), Arc::clone(&client) as Arc<dyn CompletionClient>)
