@@ -436,6 +436,15 @@ mod tests {
             ),
             ("Never touch table users.", "Actually, never touch table orders either."),
             (
+                "When you deploy to production, never touch table users.",
+                "Actually, when you deploy to production, never touch table orders.",
+            ),
+            (
+                "You are not allowed to touch table users.",
+                "Actually, you are not allowed to touch table orders.",
+            ),
+            ("N'utilise jamais la table clients.", "En fait, n'utilise jamais la table commandes."),
+            (
                 "Never edit generated files.",
                 "From now on always run the formatter on generated files before you edit anything.",
             ),

@@ -45,12 +45,15 @@ pub(super) fn revocation(sentence: &str) -> Option<Revocation> {
     kinds.iter().find(|kind| is_one(kind)).map(|(kind, ..)| *kind)
 }
 
-/// Returns whether `sentence` forbids something: in its first clause of some words. What stands behind may be a reason.
+/// Returns whether `sentence` forbids something. That somebody does not mind something forbids nothing.
 pub(super) fn forbids(sentence: &str) -> bool {
-    let clauses = || sentence.split([',', ';', ':', '，', '、', '；', '：']);
-    let is_clause = |clause: &&str| !clause.is_ascii() || clause.split_whitespace().nth(2).is_some();
-    let first = clauses().find(is_clause).unwrap_or(sentence);
-    holds(first, &FORBIDDING_BY_FIRST_WORD, WIDE_FORBIDDING)
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let bare = ["i don't", "i do not", "they don't", "they do not", "we don't"]
+        .iter()
+        .fold(lower, |text, words| text.replace(words, " "));
+    let is_elided =
+        |word: &str| word.strip_prefix("n'").is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    holds(&bare, &FORBIDDING_BY_FIRST_WORD, WIDE_FORBIDDING) || bare.split_whitespace().any(is_elided)
 }
 
 fn without_reminders(sentence: &str) -> String {
@@ -496,6 +499,9 @@ const FORBIDDING: &[&[&str]] = &[
         "shouldn't",
         "avoid",
         "forbidden",
+        "not allowed",
+        "must be no",
+        "keep out of",
     ],
     &["nunca", "jamás", "evita", "evite", "evitar", "prohibido"],
     &["ne", "jamais", "évite", "évitez", "interdit"],
@@ -504,7 +510,7 @@ const FORBIDDING: &[&[&str]] = &[
     &["не", "никогда", "нельзя", "запрещено"],
 ];
 
-const WIDE_FORBIDDING: &[&str] = &["不要", "别", "不得", "禁止", "しないで", "ないでください"];
+const WIDE_FORBIDDING: &[&str] = &["不要", "别", "不得", "不能", "禁止", "ないで"];
 
 const FUNCTION_WORDS: &[&str] = &[
     "that",

@@ -46,8 +46,10 @@ fn takes_back(how: Revocation, by: &str, earlier: &str) -> bool {
 
 /// Returns whether a sentence demands something beside what was demanded before.
 fn adds(by: &str) -> bool {
-    words(by).any(|word| ["too", "also", "either", "additionally", "both"].contains(&&*word))
-        || by.to_lowercase().contains("as well")
+    let lower = by.to_lowercase();
+    let end = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
+    [" too", " as well", " either"].iter().any(|word| end.ends_with(word))
+        || words(by).any(|word| word == "also")
 }
 
 /// Returns whether what "instead of" sets aside in `by` is what `earlier` speaks of; where it does not stand there, all of `by` counts.
@@ -55,7 +57,8 @@ fn replaces(by: &str, earlier: &str) -> bool {
     let lower = by.to_lowercase();
     let Some((_, aside)) = lower.split_once("instead of ") else { return true };
     let was = content_words(earlier);
-    content_words(aside).iter().any(|word| was.contains(word))
+    let aside = content_words(aside);
+    aside.is_empty() || aside.iter().any(|word| was.contains(word))
 }
 
 /// Returns whether `by` has no word that `earlier` lacks but those by which something is allowed, demanded or forbidden.

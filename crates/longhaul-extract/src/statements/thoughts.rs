@@ -82,7 +82,7 @@ fn turns(text: &str) -> bool {
     has_word(&lower, TURNS)
         || split::sentences(&lower).iter().any(|sentence| {
             let start = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
-            start.starts_with("no,") || start.starts_with("actually") || start.starts_with("but ")
+            TURNING.iter().any(|turning| start.starts_with(turning))
         })
 }
 
@@ -96,20 +96,37 @@ fn has_word(text: &str, words: &[&str]) -> bool {
     })
 }
 
-/// How a model turns round.
-const TURNS: &[&str] = &[
+/// How a sentence opens in which a model turns round.
+const TURNING: &[&str] = &[
     "wait",
+    "but wait",
     "hmm",
-    "scratch that",
-    "strike that",
+    "no,",
+    "no wait",
+    "actually, no",
+    "actually no",
+    "actually, it",
+    "actually, the",
+    "turns out",
+    "it turns out",
+    "correction",
+    "that's wrong",
+    "that is wrong",
     "on reflection",
     "on second thought",
+    "never mind",
+];
+
+/// By which words it does.
+const TURNS: &[&str] = &[
+    "scratch that",
+    "strike that",
     "cannot be it",
     "can't be it",
     "i was wrong",
-    "not quite",
-    "never mind",
     "reconsider",
+    "but wait",
+    "hmm",
 ];
 
 /// Words that a sentence has at least.
@@ -266,7 +283,9 @@ mod tests {
             let told = texts(&format!("{found}{turn}{then}"));
             assert_eq!(told, [then.trim()], "{turn}");
         }
-        assert_eq!(texts(found), [found]);
+        for stays in ["", " But then it holds.", " The retry loop does not wait for it."] {
+            assert_eq!(texts(&format!("{found}{stays}"))[0], found, "{stays}");
+        }
     }
 
     #[test]

@@ -202,15 +202,18 @@ impl<'a> Idle<'a> {
     fn is_said_as_well(&self, at: usize) -> bool {
         let all = self.pool.all();
         let thought = &all[at];
-        let near = thought.message.saturating_sub(1)..=thought.message + SOON;
-        let before = all[..at].iter().rev().take_while(|one| near.contains(&one.message));
-        let after = all[at..].iter().take_while(|one| near.contains(&one.message));
-        let says = |one: &Statement| {
-            let shared =
-                one.words().iter().filter(|word| thought.words().binary_search(word).is_ok()).count();
-            one.kind.is_said() && shared * 5 >= thought.words().len() * 3
+        let near = |place: &usize| {
+            (thought.message.saturating_sub(1)..=thought.message + SOON).contains(&all[*place].message)
         };
-        before.chain(after).any(says)
+        let says = |place: usize| {
+            let one = &all[place];
+            let shared =
+                || one.words().iter().filter(|word| thought.words().binary_search(word).is_ok()).count();
+            matches!(one.kind, StatementKind::Answer | StatementKind::Prose)
+                && shared() * 5 >= thought.words().len() * 3
+                && !self.holds(place)
+        };
+        (0..at).rev().take_while(near).chain((at..all.len()).take_while(near)).any(says)
     }
 
     /// Returns whether the line at this place was read in passing: a few of them say what a file is.

@@ -105,7 +105,7 @@ fn after_option(text: &str) -> Option<String> {
 /// Returns which option a person's statement chooses: one is named, or it opens the message with a number.
 fn chosen(one: &Statement) -> Option<String> {
     let opens = one.nth() == 0 && !one.is_item();
-    by_name(&one.text).or_else(|| by_number(&one.text).filter(|_| opens))
+    opens.then(|| by_number(&one.text)).flatten().or_else(|| by_name(&one.text))
 }
 
 /// Returns the option that a sentence of `text` names, where it is no question and does not turn it down.
@@ -128,16 +128,20 @@ fn by_number(text: &str) -> Option<String> {
     let mut words = words.skip_while(|word| AGREEING.contains(&word.to_lowercase().as_str()));
     let is_number = |word: &&str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     let number = words.next().filter(is_number)?;
+    let (next, then) = (words.next().map(str::to_lowercase), words.next());
     // "1 and 3" are two, "2 of them", "3 tests" and "2 is wrong" choose none.
-    let goes_on = words.next().is_none_or(|next| ENDING.contains(&next.to_lowercase().as_str()));
-    let is_one = words.next().is_none_or(|next| !is_number(&next));
+    let goes_on = next.as_deref().is_none_or(|next| {
+        let praises = || then.is_some_and(|then| ["good", "great", "fine", "best"].contains(&then));
+        ENDING.contains(&next) || ["sounds", "looks"].contains(&next) && praises()
+    });
+    let is_one = then.is_none_or(|then| !is_number(&then));
     (goes_on && is_one && !text.contains('?')).then(|| number.to_owned())
 }
 
 /// Words before the number of an option that somebody chooses.
-const AGREEING: [&str; 20] = [
-    "yes", "yeah", "yep", "ok", "okay", "sure", "do", "let's", "let’s", "lets", "go", "with", "take", "try",
-    "pick", "choose", "use", "number", "please", "just",
+const AGREEING: [&str; 22] = [
+    "i'd", "i’d", "yes", "yeah", "yep", "ok", "okay", "sure", "do", "let's", "let’s", "lets", "go", "with",
+    "take", "try", "pick", "choose", "use", "number", "please", "just",
 ];
 
 /// Words behind it.
@@ -185,6 +189,10 @@ mod tests {
             (numbers, "2 of them fail", None),
             (numbers, "3", None),
             (numbers, "is it 2?", None),
+            (numbers, "I'd go with 2", Some("HAT020")),
+            (numbers, "2 sounds good", Some("HAT020")),
+            (numbers, "go with 2 and forget option 1", Some("HAT020")),
+            (numbers, "2 looks worst of all", None),
             (numbers, "2 is wrong, that breaks the edge", None),
             (numbers, "For 2 please: none. Take the third", None),
             (numbers, "1. Please drop this one.\n2. Then go on.", None),

@@ -413,7 +413,7 @@ fn details(
         !line.is_empty() && error.is_some_and(is_it)
     };
     let at = digest.lines().position(is_error).unwrap_or(0);
-    let lines = digest.lines().enumerate().filter(|(nth, line)| *nth >= at || leads_to_error(line));
+    let lines = digest.lines().enumerate().filter(|(nth, line)| *nth + NEAR >= at || leads_to_error(line));
     let lines = lines.map(|(_, line)| line.trim()).filter(|line| {
         let says_something = line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
         says_something && !line.starts_with('…') && !is_told(line)
@@ -459,6 +459,9 @@ const SEARCH: &str = "search";
 
 /// Stands before the details of an error.
 const DETAILS_MARK: &str = "Details: ";
+
+/// So many lines right before an error are told with it: one of them may be its cause.
+const NEAR: usize = 2;
 
 /// What the details of an error may cost.
 const DETAILS: Tokens = Tokens(100);

@@ -133,8 +133,13 @@ pub(super) fn with_the_person(
     let free = counter.count_up_to(words, limit).map_or(Tokens::ZERO, |words| limit - words - separating);
     let most = limit.scaled(PERSON_SHARE).min(limit - sure(words, request) - separating).max(free);
     let person = of_the_person(summary, request, &within(limit - most));
-    // A rule that is lost is worse than a sentence that is: where the rules need it, the words leave them room.
-    let most = most.max(owed_to_rules(&person, counter).min(limit.scaled(0.5)));
+    // A rule that is lost is worse than a sentence that is: where the rules need it, the words leave them room, up to half of it.
+    let owed = owed_to_rules(&person, counter).min(limit.scaled(0.5));
+    let (most, person) = match owed > most && !within(limit - owed).trim().is_empty() {
+        // What stood in the words that are cut for it is told then.
+        true => (owed, of_the_person(summary, request, &within(limit - owed))),
+        false => (most, person),
+    };
     let mut page = Page::new(counter, most);
     page.person(&person);
     if page.text.is_empty() {

@@ -347,8 +347,8 @@ async fn each_running_summary_tells_of_the_newest_error_and_its_command() {
         let told =
             told.unwrap_or_else(|| panic!("summary {seen}: nothing of suite_{newest}: {}", record.text));
         assert!(told.contains(&format!("Cannot find module 'lib{newest}'")), "{told}");
-        // What stands before the error has nothing to do with it.
-        assert!(!told.contains("lagged"), "{told}");
+        // Of what stands before the error the lines next to it, which may be its cause.
+        assert!(told.matches("lagged").count() <= 2, "{told}");
         assert!(record.tokens <= Tokens(500), "{}", record.tokens);
     }
     assert!(seen >= 6, "{seen}");
