@@ -39,7 +39,7 @@ fn takes_back(how: Revocation, by: &str, earlier: &str) -> bool {
     match how {
         // What is forbidden beside something else that is forbidden takes the place of nothing.
         Revocation::LetsGo => !(was_forbidden && is_forbidden) || shared == was.len(),
-        Revocation::Corrects => !(was_forbidden && is_forbidden) && !adds(by) && replaces(by, earlier),
+        Revocation::Corrects => !(was_forbidden && is_forbidden || adds(by)) && replaces(by, earlier),
         Revocation::SetsAnew => was_forbidden != is_forbidden && says_nothing_else(by, earlier),
     }
 }

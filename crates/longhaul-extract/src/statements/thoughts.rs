@@ -63,7 +63,7 @@ fn tells(sentence: &str) -> bool {
     [Signs::SETTLES, Signs::FAILS, Signs::HOLDS].iter().any(|sign| signs.has(*sign))
         && sentence.split_whitespace().count() >= FEWEST_WORDS
         // The rest of an item that no line was left before.
-        && sentence.matches("**").count() % 2 == 0
+        && sentence.matches("**").count().is_multiple_of(2)
         && !weighs(sentence)
 }
 
