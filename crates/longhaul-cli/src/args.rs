@@ -226,14 +226,13 @@ pub(crate) fn format_or_auto(name: &str) -> Result<FormatArg, String> {
 
 /// As [`format_or_auto`], of formats that are written.
 pub(crate) fn written_format_or_auto(name: &str) -> Result<FormatArg, String> {
-    let written = || Format::ALL.into_iter().filter(|format| !format.is_import_only()).map(Format::name);
+    let refused = |why: String| {
+        let written = Format::ALL.into_iter().filter(|format| !format.is_import_only()).map(Format::name);
+        Err(format!("{why}; written are {}", written.collect::<Vec<_>>().join(", ")))
+    };
     match format_or_auto(name) {
-        Ok(FormatArg(Some(format))) if format.is_import_only() => {
-            Err(format!("{format} is only read; written are {}", written().collect::<Vec<_>>().join(", ")))
-        }
-        Err(_) => {
-            Err(format!("no format has this name; written are {}", written().collect::<Vec<_>>().join(", ")))
-        }
+        Ok(FormatArg(Some(format))) if format.is_import_only() => refused(format!("{format} is only read")),
+        Err(_) => refused("no format has this name".to_owned()),
         read => read,
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn settled(text: &str) -> Vec<Thought> {
     let mut settled = Vec::new();
     let mut is_led = false;
     for piece in split::prose(text) {
-        // What stands behind a quotation mark is somebody else's.
+        // A quoted line is somebody else's.
         if piece.is_fenced || piece.text.starts_with('>') {
             continue;
         }
@@ -99,8 +99,6 @@ fn has_word(text: &str, words: &[&str]) -> bool {
 /// How a sentence opens in which a model turns round.
 const TURNING: &[&str] = &[
     "wait",
-    "but wait",
-    "hmm",
     "no,",
     "no wait",
     "actually, no",
@@ -117,7 +115,7 @@ const TURNING: &[&str] = &[
     "never mind",
 ];
 
-/// By which words it does.
+/// By which words it does, wherever they stand.
 const TURNS: &[&str] = &[
     "scratch that",
     "strike that",
@@ -134,13 +132,11 @@ const FEWEST_WORDS: usize = 5;
 
 /// How a sentence opens that says what comes next or was just done, takes back what was thought before, or tells the request again.
 const OPENINGS: &[&str] = &[
-    "let me",
     "let's",
     "now ",
     "next",
     "first",
     "then ",
-    "i'll",
     "i will",
     "i'd ",
     "i am going",
@@ -150,14 +146,9 @@ const OPENINGS: &[&str] = &[
     "i could",
     "i have to",
     "wait",
-    "hmm",
     "actually",
-    "but wait",
     "oh",
     "ok",
-    "okay",
-    "maybe",
-    "perhaps",
     "alternatively",
     "the user",
     "user ",
