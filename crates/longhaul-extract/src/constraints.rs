@@ -444,6 +444,22 @@ mod tests {
                 "Actually, you are not allowed to touch table orders.",
             ),
             ("N'utilise jamais la table clients.", "En fait, n'utilise jamais la table commandes."),
+            ("Never drop the users table.", "Why did you drop the users table?"),
+            ("Never push directly to main.", "Did you actually push directly to main?"),
+            ("Never log the user token.", "The log still shows the user token, it actually got worse."),
+            ("Never delete the backup folder.", "Actually you did delete the backup folder, restore it."),
+            (
+                "Bitte niemals direkt auf main pushen.",
+                "Du hast doch direkt auf main pushen wollen, lass das.",
+            ),
+            ("Always run the tests before you push.", "You forget the tests before every push!"),
+            ("Never use unsafe in TypeScript code.", "Use unknown instead of unsafe in TypeScript code."),
+            ("Always use pnpm to install packages.", "Use pnpm instead of npm to install packages."),
+            ("Never push to origin.", "Ignore the failing push to origin, it is a network issue."),
+            (
+                "You must not exceed 100 requests per minute.",
+                "The client can no longer exceed 100 requests per minute, good.",
+            ),
             (
                 "Never edit generated files.",
                 "From now on always run the formatter on generated files before you edit anything.",
@@ -465,7 +481,7 @@ mod tests {
             ),
         ] {
             let all = found(&format!("user: {rule}\nassistant: ok\nuser: {beside}"));
-            assert!(all.len() == 2 && all.iter().all(|(.., by)| by.is_none()), "{rule} {beside}: {all:?}");
+            assert!(all[0].0 == rule && all.iter().all(|(.., by)| by.is_none()), "{rule} {beside}: {all:?}");
         }
         for (rule, other) in [
             ("Never push to the main branch.", "From now on you can push to the main branch."),
@@ -525,7 +541,7 @@ mod tests {
         assert_eq!(with("Can you make sure that it builds?"), rules, "a wish gives way to rules");
         let last = "Never push on Fridays.".to_owned();
         assert_eq!(with(&last), [&rules[1..], slice::from_ref(&last)].concat(), "a newer rule does not");
-        let all = with(&format!("Forget about number7, touch it if you like. {last}"));
+        let all = with(&format!("Forget about the file number7, touch it if you like. {last}"));
         assert!(all.contains(&rules[0]) && !all.contains(&rules[7]) && all.ends_with(&[last]), "{all:?}");
     }
 

@@ -502,6 +502,7 @@ const FORBIDDING: &[&[&str]] = &[
         "not allowed",
         "must be no",
         "keep out of",
+        "can no longer",
     ],
     &["nunca", "jamás", "evita", "evite", "evitar", "prohibido"],
     &["ne", "jamais", "évite", "évitez", "interdit"],

@@ -28,20 +28,56 @@ pub(super) fn by_its_words(by: &str, message: u64, found: &mut [Demand]) {
     }
 }
 
-/// Two rules may be alike and both hold: "from now on never touch the table of orders" leaves that of users alone.
+/// Two rules may be alike and both hold: "from now on never touch the table of orders" leaves that of users alone. What is wrongly
+/// told as taken back is lost; what stands beside what takes it back is not: in doubt both stand.
 fn takes_back(how: Revocation, by: &str, earlier: &str) -> bool {
     let (was, now) = (content_words(earlier), content_words(by));
     let shared = was.intersection(&now).count();
-    if shared * 2 < was.len() || shared < was.len().clamp(1, 2) {
+    if shared * 2 < was.len() || shared < was.len().clamp(1, 2) || !is_told(how, by) {
         return false;
     }
-    let (was_forbidden, is_forbidden) = (forbids(earlier), forbids(by));
-    match how {
+    match (forbids(earlier), forbids(by)) {
         // What is forbidden beside something else that is forbidden takes the place of nothing.
-        Revocation::LetsGo => !(was_forbidden && is_forbidden) || shared == was.len(),
-        Revocation::Corrects => !(was_forbidden && is_forbidden || adds(by)) && replaces(by, earlier),
-        Revocation::SetsAnew => was_forbidden != is_forbidden && says_nothing_else(by, earlier),
+        (true, true) => false,
+        // A ban is lifted of all that it named, or it stands.
+        (true, false) if shared < was.len() => false,
+        (was_forbidden, is_forbidden) => match how {
+            Revocation::LetsGo => true,
+            Revocation::Corrects => !adds(by),
+            Revocation::SetsAnew => was_forbidden != is_forbidden && says_nothing_else(by, earlier),
+        },
     }
+}
+
+/// Returns whether a sentence tells somebody what holds from now on: no question, no account of what was done, and what takes back
+/// stands where such a sentence begins.
+fn is_told(how: Revocation, by: &str) -> bool {
+    let lower = by.to_lowercase().replace('’', "'");
+    let is_account = words(&lower).any(|word| ["did", "why", "du", "hast"].contains(&&*word));
+    if is_account || lower.trim_end().ends_with(['?', '？']) || lower.contains("instead of") {
+        return false;
+    }
+    // What is to be ignored is named by its subject (see [`about`]), or is something else that the words are of as well.
+    let ignores = ["ignore", "disregard", "drop the"].iter().any(|word| lower.contains(word));
+    let inside = |word: &&str| lower.find(*word).is_some_and(|at| !begins(&lower[..at]));
+    match how {
+        Revocation::LetsGo => {
+            !ignores
+                && !["forget", "never mind", "nevermind", "scratch that"].iter().any(|word| inside(&word))
+        }
+        Revocation::Corrects => !["actually", "doch"].iter().any(|word| inside(&word)),
+        Revocation::SetsAnew => true,
+    }
+}
+
+/// Returns whether a clause begins behind `before`.
+fn begins(before: &str) -> bool {
+    let before = before.trim_end();
+    before.is_empty()
+        || before.ends_with([',', ';', ':', '-', '–', '.'])
+        || LEADS
+            .iter()
+            .any(|lead| before.strip_suffix(lead).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric)))
 }
 
 /// Returns whether a sentence demands something beside what was demanded before.
@@ -50,15 +86,6 @@ fn adds(by: &str) -> bool {
     let end = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
     [" too", " as well", " either"].iter().any(|word| end.ends_with(word))
         || words(by).any(|word| word == "also")
-}
-
-/// Returns whether what "instead of" sets aside in `by` is what `earlier` speaks of; where it does not stand there, all of `by` counts.
-fn replaces(by: &str, earlier: &str) -> bool {
-    let lower = by.to_lowercase();
-    let Some((_, aside)) = lower.split_once("instead of ") else { return true };
-    let was = content_words(earlier);
-    let aside = content_words(aside);
-    aside.is_empty() || aside.iter().any(|word| was.contains(word))
 }
 
 /// Returns whether `by` has no word that `earlier` lacks but those by which something is allowed, demanded or forbidden.
@@ -119,14 +146,7 @@ pub(super) fn replaced(
 
 /// Returns what a sentence says is to be forgotten: up to the end of the clause.
 fn subject(lower: &str) -> Option<&str> {
-    let is_told = |at: usize| {
-        let before = lower.get(..at).unwrap_or_default().trim_end();
-        before.is_empty()
-            || before.ends_with([',', ';', ':', '-', '–'])
-            || LEADS.iter().any(|lead| {
-                before.strip_suffix(lead).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
-            })
-    };
+    let is_told = |at: usize| lower.get(..at).is_some_and(begins);
     let asks = lower.trim_end().ends_with('?') && !lower.contains("can you") && !lower.contains("could you");
     if asks {
         return None;

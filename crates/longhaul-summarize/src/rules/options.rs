@@ -114,10 +114,9 @@ fn by_name(text: &str) -> Option<String> {
         // Places stay what they are in the sentence.
         let lower = sentence.to_ascii_lowercase();
         let at = lower.find(OPTION)?;
-        let is_turned_down = ["not ", "n't ", "no "].iter().any(|word| lower[..at].contains(word));
         let asks = sentence.trim_end().ends_with('?');
         let names_others = lower[at + OPTION.len()..].contains(OPTION);
-        (!asks && !is_turned_down && !names_others).then(|| after_option(&sentence[at..])).flatten()
+        (!asks && !refuses(&lower) && !names_others).then(|| after_option(&sentence[at..])).flatten()
     })
 }
 
@@ -135,8 +134,19 @@ fn by_number(text: &str) -> Option<String> {
         ENDING.contains(&next) || ["sounds", "looks"].contains(&next) && praises()
     });
     let is_one = then.is_none_or(|then| !is_number(&then));
-    (goes_on && is_one && !text.contains('?')).then(|| number.to_owned())
+    (goes_on && is_one && !text.contains('?') && !refuses(&text.to_lowercase())).then(|| number.to_owned())
 }
+
+/// Returns whether something is turned down in `lower`: which of the options, is not clear then.
+fn refuses(lower: &str) -> bool {
+    let mut words = lower.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
+    words.any(|word| word.ends_with("n't") || word.ends_with("n’t") || REFUSING.contains(&word))
+}
+
+const REFUSING: [&str; 17] = [
+    "not", "no", "never", "drop", "forget", "reject", "skip", "but", "without", "instead", "over", "too",
+    "breaks", "fails", "wrong", "worse", "neither",
+];
 
 /// Words before the number of an option that somebody chooses.
 const AGREEING: [&str; 22] = [
@@ -191,7 +201,11 @@ mod tests {
             (numbers, "is it 2?", None),
             (numbers, "I'd go with 2", Some("HAT020")),
             (numbers, "2 sounds good", Some("HAT020")),
-            (numbers, "go with 2 and forget option 1", Some("HAT020")),
+            (numbers, "go with 2 and forget option 1", None),
+            (laid_out, "Option 1 won't work for us.", None),
+            (laid_out, "Drop option 1.", None),
+            (laid_out, "I prefer the second over option 1.", None),
+            (numbers, "1 please no.", None),
             (numbers, "2 looks worst of all", None),
             (numbers, "2 is wrong, that breaks the edge", None),
             (numbers, "For 2 please: none. Take the third", None),
