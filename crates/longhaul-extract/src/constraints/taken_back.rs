@@ -62,10 +62,9 @@ fn is_told(how: Revocation, by: &str) -> bool {
     let inside = |word: &&str| lower.find(*word).is_some_and(|at| !begins(&lower[..at]));
     match how {
         Revocation::LetsGo => {
-            !ignores
-                && !["forget", "never mind", "nevermind", "scratch that"].iter().any(|word| inside(&word))
+            !ignores && !["forget", "never mind", "nevermind", "scratch that"].iter().any(inside)
         }
-        Revocation::Corrects => !["actually", "doch"].iter().any(|word| inside(&word)),
+        Revocation::Corrects => !["actually", "doch"].iter().any(inside),
         Revocation::SetsAnew => true,
     }
 }
