@@ -15,9 +15,10 @@ mod taken_back;
 
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::DemandKind;
+pub use taken_back::lifted_by;
 
 use markers::revocation;
-use taken_back::Before;
+use taken_back::{Before, Telling};
 
 /// Something a person demands or sets down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub struct Demand {
 /// they are always kept. What a later message takes back stays in the list and names that message; what is said again is
 /// listed once, where it was said last.
 pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
-    let mut found: Vec<Demand> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     let mut before = Before::default();
     for entry in entries {
         if entry.message.role == Role::Assistant {
@@ -65,7 +66,13 @@ pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
             before = Before { said: Some(entry.id.ordinal), was_asked: false };
         }
     }
-    found
+    found.into_iter().map(|found| found.demand).collect()
+}
+
+/// A demand with what it is compared by.
+struct Found {
+    demand: Demand,
+    telling: Telling,
 }
 
 /// Returns the speaker of a message that has the role of the user and is the system's.
@@ -125,7 +132,7 @@ pub(crate) fn sentences_where(text: &str, is_meant: impl Fn(&str) -> bool) -> im
 }
 
 /// Reads one piece of what a person sent.
-fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut Vec<Demand>) {
+fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut Vec<Found>) {
     let least = match segment.matter {
         Matter::Words => DemandKind::Fact,
         // What a plan or the system describes is no rule; what they forbid or demand is one.
@@ -158,42 +165,59 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
         }
         in_block(block, &mut add);
     }
-    // What takes something back need not demand anything itself.
+    let mut lifting: Vec<Demand> = Vec::new();
     if segment.matter == Matter::Words {
         let all = blocks.iter().flat_map(|block| sentences_of(&block.text));
         let mut all = all.peekable();
         while let Some(sentence) = all.next() {
-            if revocation(sentence).is_none() {
-                continue;
-            }
-            taken_back::by_its_words(sentence, message, found);
-            let replaced = taken_back::replaced(sentence, all.peek().copied(), found, before);
-            let about = taken_back::about(sentence, found);
-            let one = replaced.or(about.first().copied().filter(|_| about.len() == 1));
-            if let Some(demand) = one.and_then(|one| found.get_mut(one)) {
-                demand.superseded_by = Some(message);
-            } else if about.len() > 1 {
-                // Which is meant is not certain: what takes one of them back stands beside them.
-                add(shortened(sentence), demand::Reading { kind: DemandKind::Wish, is_labelled: false });
+            let next = all.peek().copied();
+            if lifts(sentence, next, message, before, found)
+                && !taken.iter().any(|t| t.text.contains(sentence))
+            {
+                lifting.push(Demand {
+                    text: shortened(&taken_back::with_what_follows(sentence, next)),
+                    kind: DemandKind::Rule,
+                    is_labelled: false,
+                    message,
+                    superseded_by: None,
+                });
             }
         }
     }
-    for demand in taken {
+    for demand in lifting.into_iter().chain(taken) {
         taken_back::by_its_words(&demand.text, message, found);
-        found.retain(|earlier| earlier.text != demand.text);
-        found.push(demand);
+        found.retain(|earlier| earlier.demand.text != demand.text);
+        found.push(Found { telling: Telling::of(&demand.text), demand });
         if found.len() > MOST {
             found.remove(least_needed(found));
         }
     }
 }
 
+/// Marks what `sentence` takes back, and returns whether it takes something back or may do so: it need not demand anything itself,
+/// and is told beside what it is about, as the marks may be wrong.
+fn lifts(sentence: &str, next: Option<&str>, message: u64, before: Before, found: &mut [Found]) -> bool {
+    let may_lift = taken_back::may_lift_any(sentence, message, found);
+    if revocation(sentence).is_none() {
+        return may_lift;
+    }
+    let by_words = taken_back::by_its_words(sentence, message, found);
+    let replaced = taken_back::replaced(sentence, next, found, before);
+    let about = taken_back::about(sentence, found);
+    // Of several it is not certain which is meant: all stand.
+    let one = replaced.or(about.first().copied().filter(|_| about.len() == 1));
+    if let Some(one) = one.and_then(|one| found.get_mut(one)) {
+        one.demand.superseded_by = Some(message);
+    }
+    may_lift || by_words || one.is_some() || about.len() > 1
+}
+
 /// Returns which demand is given up for a newer one: what was taken back, else what is no rule, else a rule; the oldest of
 /// these.
-fn least_needed(found: &[Demand]) -> usize {
-    let need = |demand: &Demand| match demand.superseded_by {
+fn least_needed(found: &[Found]) -> usize {
+    let need = |found: &Found| match found.demand.superseded_by {
         Some(_) => 0,
-        None => 1 + usize::from(demand.kind == DemandKind::Rule),
+        None => 1 + usize::from(found.demand.kind == DemandKind::Rule),
     };
     let least = found.iter().enumerate().min_by_key(|(_, demand)| need(demand));
     least.map_or(0, |(at, _)| at)
@@ -401,6 +425,35 @@ mod tests {
     }
 
     #[test]
+    fn what_may_lift_a_ban_is_told_beside_it() {
+        for (ban, by) in [
+            ("Do not push to the remote until I say so.", "You may push from here on."),
+            ("Never touch billing/ledger.rs.", "ok, you can now touch the billing module"),
+            (
+                "Never expose the admin port.",
+                "You can now expose the metrics port, the admin port stays closed.",
+            ),
+            ("Bitte niemals auf main committen.", "Du darfst jetzt auf main committen."),
+        ] {
+            let all = found(&format!("user: {ban}\nassistant: ok\nuser: {by}\nassistant: fine"));
+            assert!(all.iter().any(|(text, at, _)| text == by && *at == 2), "{ban} {by}: {all:?}");
+            assert_eq!(all[0].0, ban);
+        }
+        for by in ["You can read the log.", "May I push from here on?", "You may push?"] {
+            let all = found(&format!("user: Do not push to the remote.\nassistant: ok\nuser: {by}"));
+            assert_eq!(all.len(), 1, "{by}: {all:?}");
+        }
+        // Too short to be understood alone.
+        let said = "user: Please only use tabs in new files.\nassistant: Done.\nuser: Hm, scratch that. Use spaces in all files.";
+        let all = found(said);
+        assert_eq!(
+            (all[0].2, &*all[1].0),
+            (Some(2), "Hm, scratch that. Use spaces in all files."),
+            "{all:?}"
+        );
+    }
+
+    #[test]
     fn what_holds_for_good_is_not_taken_back_by_what_is_done_now() {
         for (rule, said) in [
             ("Never use eval in the code.", "never mind that, use the old API"),
@@ -542,7 +595,11 @@ mod tests {
         let last = "Never push on Fridays.".to_owned();
         assert_eq!(with(&last), [&rules[1..], slice::from_ref(&last)].concat(), "a newer rule does not");
         let all = with(&format!("Forget about the file number7, touch it if you like. {last}"));
-        assert!(all.contains(&rules[0]) && !all.contains(&rules[7]) && all.ends_with(&[last]), "{all:?}");
+        assert!(all.contains(&rules[1]) && !all.contains(&rules[7]) && all.ends_with(&[last]), "{all:?}");
+        assert!(
+            all.iter().any(|text| text.starts_with("Forget about")),
+            "told in the place of what it takes back"
+        );
     }
 
     #[test]

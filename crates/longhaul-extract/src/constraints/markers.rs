@@ -56,6 +56,11 @@ pub(super) fn forbids(sentence: &str) -> bool {
     holds(&bare, &FORBIDDING_BY_FIRST_WORD, WIDE_FORBIDDING) || bare.split_whitespace().any(is_elided)
 }
 
+/// Returns whether `sentence` allows something.
+pub(super) fn permits(sentence: &str) -> bool {
+    holds(sentence, &PERMITTING_BY_FIRST_WORD, WIDE_PERMITTING)
+}
+
 fn without_reminders(sentence: &str) -> String {
     let lower = sentence.to_lowercase().replace('’', "'");
     REMINDS.iter().fold(lower, |text, words| text.replace(words, " "))
@@ -137,6 +142,8 @@ static LETTING_GO_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_w
 static CORRECTIONS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(CORRECTIONS));
 static BEGINNINGS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(BEGINNINGS));
 static FORBIDDING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(FORBIDDING));
+
+static PERMITTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(PERMITTING));
 
 /// Of the words of demand those that leave no doubt.
 const RULES: &[&[&str]] = &[
@@ -512,6 +519,59 @@ const FORBIDDING: &[&[&str]] = &[
 ];
 
 const WIDE_FORBIDDING: &[&str] = &["不要", "别", "不得", "不能", "禁止", "ないで"];
+
+/// What allows something, wherever it stands: a line too many is the worst that comes of it.
+const PERMITTING: &[&[&str]] = &[
+    &[
+        "you may",
+        "may now",
+        "can now",
+        "you can",
+        "you're free to",
+        "you are free to",
+        "feel free",
+        "go ahead",
+        "is fine",
+        "are fine",
+        "it's fine",
+        "that's fine",
+        "fine to",
+        "fine with",
+        "is ok",
+        "is okay",
+        "it's ok",
+        "it's okay",
+        "ok to",
+        "okay to",
+        "are ok",
+        "are okay",
+        "allowed",
+        "permission",
+        "is safe to",
+        "no longer a problem",
+        "i don't mind",
+        "has been lifted",
+        "is lifted",
+        "i changed my mind",
+    ],
+    &["puedes", "puede", "podéis", "está bien", "se permite", "permitido"],
+    &["tu peux", "vous pouvez", "c'est bon", "autorisé", "permis"],
+    &[
+        "du darfst",
+        "darfst du",
+        "du kannst",
+        "kannst du",
+        "ihr dürft",
+        "erlaubt",
+        "in ordnung",
+        "ist okay",
+        "ist ok",
+    ],
+    &["você pode", "pode", "podes", "permitido", "tudo bem"],
+    &["можно", "можешь", "можете", "разрешено", "разрешаю"],
+];
+
+const WIDE_PERMITTING: &[&str] = &["可以", "允许", "てもいい", "ても構わない", "許可"];
 
 const FUNCTION_WORDS: &[&str] = &[
     "that",

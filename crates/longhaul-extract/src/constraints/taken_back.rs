@@ -1,10 +1,15 @@
 //! What somebody takes back without saying it again: "forget what I said about the colours", "never mind that, use tabs".
 //!
-//! Only where it is certain which demand is meant; else both stand, the newer beside the older.
+//! A demand is marked only where it is certain that it is meant; else both stand, the newer beside the older. Words that are alike are
+//! never certain enough to lose what somebody said: what takes something back, or may, is a demand itself and told as such.
+
+use std::collections::BTreeSet;
+
+use longhaul_transcript::Constraint;
 
 use super::{
-    Demand, content_words,
-    markers::{Revocation, forbids, revocation},
+    Demand, Found, content_words,
+    markers::{Revocation, forbids, permits, revocation},
 };
 
 /// What was said before a message in which something is taken back.
@@ -18,29 +23,90 @@ pub(super) struct Before {
 
 /// Marks the demands of earlier messages that the sentence `by` takes back by saying something else of the same thing: it has half of
 /// their telling words, two at least where they have as many.
-pub(super) fn by_its_words(by: &str, message: u64, found: &mut [Demand]) {
-    let Some(how) = revocation(by) else { return };
-    for demand in found.iter_mut().filter(|demand| demand.message < message && demand.superseded_by.is_none())
-    {
-        if takes_back(how, by, &demand.text) {
+/// Returns whether there is one.
+pub(super) fn by_its_words(by: &str, message: u64, found: &mut [Found]) -> bool {
+    let Some(how) = revocation(by).filter(|how| is_told(*how, by)) else { return false };
+    let by = (by, Telling::of(by));
+    let mut takes = false;
+    for Found { demand, telling } in found.iter_mut().filter(|found| stands(&found.demand, message)) {
+        if takes_back(how, (by.0, &by.1), (&demand.text, telling)) {
             demand.superseded_by = Some(message);
+            takes = true;
         }
+    }
+    takes
+}
+
+fn stands(demand: &Demand, message: u64) -> bool {
+    demand.message < message && demand.superseded_by.is_none()
+}
+
+/// What a sentence is compared by.
+pub(super) struct Telling {
+    words: BTreeSet<String>,
+    forbids: bool,
+}
+
+impl Telling {
+    pub(super) fn of(sentence: &str) -> Telling {
+        Telling { words: content_words(sentence), forbids: forbids(sentence) }
+    }
+
+    /// Returns whether this is a ban of what `words` may allow: a third of its telling words are there.
+    fn may_be_lifted(&self, words: &BTreeSet<String>) -> bool {
+        let shared = self.words.intersection(words).count();
+        self.forbids && shared > 0 && shared * 3 >= self.words.len()
     }
 }
 
+/// Returns what `sentence` allows, by its words.
+fn allowed(sentence: &str) -> Option<BTreeSet<String>> {
+    let is_one = permits(sentence) && !sentence.trim_end().ends_with(['?', '？']);
+    is_one.then(|| content_words(sentence))
+}
+
+/// Returns whether `sentence` allows something that may be forbidden. Nothing is taken back by that: both are told.
+pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
+    let Some(words) = allowed(sentence) else { return false };
+    let mut standing = found.iter().filter(|found| stands(&found.demand, message));
+    standing.any(|found| found.telling.may_be_lifted(&words))
+}
+
+/// Returns those of `rules` that `by` takes back, or may: it binds as much as they do.
+pub fn lifted_by<'a>(by: &Constraint, rules: &'a [Constraint]) -> Vec<&'a Constraint> {
+    let words = allowed(&by.text);
+    let may = |rule: &Constraint| {
+        let is_before = rule.message < by.message && rule.superseded_by.is_none();
+        is_before && words.as_ref().is_some_and(|words| Telling::of(&rule.text).may_be_lifted(words))
+    };
+    rules.iter().filter(|rule| rule.superseded_by == Some(by.message) || may(rule)).collect()
+}
+
+/// Returns `sentence` with what follows where it says too little by itself: "Scratch that." "Use spaces."
+pub(super) fn with_what_follows(sentence: &str, next: Option<&str>) -> String {
+    let says_little = sentence.chars().count() < LITTLE;
+    match next.filter(|_| says_little) {
+        Some(next) => format!("{sentence} {next}"),
+        None => sentence.to_owned(),
+    }
+}
+
+/// A sentence of fewer characters is told with the next.
+const LITTLE: usize = 30;
+
 /// Two rules may be alike and both hold: "from now on never touch the table of orders" leaves that of users alone. What is wrongly
 /// told as taken back is lost; what stands beside what takes it back is not: in doubt both stand.
-fn takes_back(how: Revocation, by: &str, earlier: &str) -> bool {
-    let (was, now) = (content_words(earlier), content_words(by));
-    let shared = was.intersection(&now).count();
-    if shared * 2 < was.len() || shared < was.len().clamp(1, 2) || !is_told(how, by) {
+fn takes_back(how: Revocation, by: (&str, &Telling), earlier: (&str, &Telling)) -> bool {
+    let ((by, now), (earlier, was)) = (by, earlier);
+    let shared = was.words.intersection(&now.words).count();
+    if shared * 2 < was.words.len() || shared < was.words.len().clamp(1, 2) {
         return false;
     }
-    match (forbids(earlier), forbids(by)) {
+    match (was.forbids, now.forbids) {
         // What is forbidden beside something else that is forbidden takes the place of nothing.
         (true, true) => false,
         // A ban is lifted of all that it named, or it stands.
-        (true, false) if shared < was.len() => false,
+        (true, false) if shared < was.words.len() => false,
         (was_forbidden, is_forbidden) => match how {
             Revocation::LetsGo => true,
             Revocation::Corrects => !adds(by),
@@ -104,26 +170,20 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns the places in `found` of the demands that are about what `sentence` takes back by its subject.
-pub(super) fn about(sentence: &str, found: &[Demand]) -> Vec<usize> {
+pub(super) fn about(sentence: &str, found: &[Found]) -> Vec<usize> {
     let lower = sentence.to_lowercase().replace('’', "'");
     let Some(subject) = subject(&lower) else { return Vec::new() };
     let named = content_words(subject);
-    let is_about = |demand: &Demand| {
-        let words = content_words(&demand.text);
-        named.iter().all(|name| words.iter().any(|word| singular(word) == singular(name)))
+    let is_about = |telling: &Telling| {
+        named.iter().all(|name| telling.words.iter().any(|word| singular(word) == singular(name)))
     };
-    let standing = found.iter().enumerate().filter(|(_, demand)| demand.superseded_by.is_none());
-    standing.filter(|(_, demand)| !named.is_empty() && is_about(demand)).map(|(at, _)| at).collect()
+    let standing = found.iter().enumerate().filter(|(_, found)| found.demand.superseded_by.is_none());
+    standing.filter(|(_, found)| !named.is_empty() && is_about(&found.telling)).map(|(at, _)| at).collect()
 }
 
 /// Returns the place in `found` of the demand that a person takes back by putting another in its place: the only one of the message
 /// before that tells to do the same with something else. `next` is the sentence behind this one.
-pub(super) fn replaced(
-    sentence: &str,
-    next: Option<&str>,
-    found: &[Demand],
-    before: Before,
-) -> Option<usize> {
+pub(super) fn replaced(sentence: &str, next: Option<&str>, found: &[Found], before: Before) -> Option<usize> {
     let said = before.said.filter(|_| !before.was_asked)?;
     let lower = sentence.to_lowercase().replace('’', "'");
     let rest = THAT.iter().find_map(|words| lower.split_once(words).map(|(_, rest)| rest))?;
@@ -137,7 +197,8 @@ pub(super) fn replaced(
         !is_lasting && words.find(|word| !["please", "just", "only"].contains(word)) == Some(verb)
     };
     let of_message = |demand: &Demand| demand.message == said && demand.superseded_by.is_none();
-    let same = found.iter().enumerate().filter(|(_, demand)| of_message(demand) && tells(demand));
+    let is_one = |found: &Found| of_message(&found.demand) && tells(&found.demand);
+    let same = found.iter().enumerate().filter(|(_, found)| is_one(found));
     let mut same = same.map(|(at, _)| at);
     let one = same.next().filter(|_| VERBS.contains(&verb))?;
     same.next().is_none().then_some(one)

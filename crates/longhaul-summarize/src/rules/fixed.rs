@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use longhaul_extract::{
-    DemandKind, Domain, Statement, StatementKind, demand_kind, is_passing_wish, is_standing_rule,
+    DemandKind, Domain, Statement, StatementKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by,
 };
 use longhaul_transcript::{
     Constraint, Entry, Role, Speaker, Summary, Tokens, is_lookup_line, parse_handle_line,
@@ -94,9 +94,11 @@ pub(crate) fn sections(
     let is_meeting = request.index.domain() == Domain::Talk && !fixed.has_assistant();
     // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
     if !is_meeting {
-        let standing = |rule: &&Constraint| is_standing_rule(&rule.text) || marked::is_marked(&rule.text);
+        let rules = &summary.constraints;
+        let standing = |rule: &Constraint| is_standing_rule(&rule.text) || marked::is_marked(&rule.text);
+        let binds = |rule: &&Constraint| standing(rule) || lifted_by(rule, rules).into_iter().any(standing);
         if request.limit < TIGHT {
-            let standing: Vec<Constraint> = summary.constraints.iter().filter(standing).cloned().collect();
+            let standing: Vec<Constraint> = rules.iter().filter(binds).cloned().collect();
             fixed.rules(&standing);
         }
         fixed.requests(earlier.is_some());
@@ -227,10 +229,12 @@ impl<'a> Fixed<'a> {
         };
         // A wish of the moment is no rule any more once the person has gone on.
         let newest = self.last_said();
-        let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
+        let is_passed = |rule: &Constraint| {
+            rule.message < newest && is_passing_wish(&rule.text) && lifted_by(rule, rules).is_empty()
+        };
         let undone = |rule: &Constraint| {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
-            by.filter(|_| !is_standing_rule(&rule.text))
+            by.filter(|_| !is_standing_rule(&rule.text) && lifted_by(rule, rules).is_empty())
         };
         // What only leads in rules is none.
         let leads = |rule: &Constraint| rule.text.trim_end().ends_with([':', '：']);
@@ -256,7 +260,9 @@ impl<'a> Fixed<'a> {
             let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
-            let rank = if is_over { WISH } else { rank(&rule.text) };
+            // What takes something back binds as much as that did.
+            let lifted = lifted_by(rule, rules).into_iter().map(|lifted| rank(&lifted.text));
+            let rank = if is_over { WISH } else { lifted.fold(rank(&rule.text), u8::min) };
             lines.push(Line { at, text, cost, is_systems, is_over, rank });
         }
         lines.sort_by_key(|line| {

@@ -6,6 +6,7 @@ use longhaul_tokens::{Accuracy, TokenCounter};
 use longhaul_transcript::{Entry, Message, SessionId, SummaryMode, Tokens};
 use proptest::prelude::*;
 
+mod persons_rules;
 mod true_state;
 
 use super::{OMITTED, RulesOptions, summarize};
