@@ -339,7 +339,7 @@ fn is_even(line: &str, mark: &str) -> bool {
 fn analyses(pool: &Statements) -> HashSet<usize> {
     let all = pool.all();
     let mut found = HashSet::new();
-    let opens = |one: &Statement| one.kind == StatementKind::Report && &*one.text == "Analysis:";
+    let opens = |one: &Statement| one.kind == StatementKind::Report && begins_analysis(&one.text);
     for from in all.iter().enumerate().filter(|(_, one)| opens(one)).map(|(at, _)| at) {
         let of_message = all[from..].iter().take_while(|one| one.message == all[from].message);
         if let Some(length) = of_message.into_iter().position(|one| &*one.text == "Summary:") {
@@ -347,6 +347,11 @@ fn analyses(pool: &Statements) -> HashSet<usize> {
         }
     }
     found
+}
+
+/// Returns whether a line ends in what begins a model's thoughts before a summary.
+fn begins_analysis(text: &str) -> bool {
+    text.lines().last().is_some_and(|line| line.trim() == "Analysis:" || line.ends_with(": Analysis:"))
 }
 
 /// How another harness opens a summary.
@@ -499,5 +504,31 @@ tool#c1: ok
             shown.contains(&"alpha beta gamma") && !shown.contains(&"cargo test --workspace"),
             "{shown:?}"
         );
+    }
+
+    #[test]
+    fn what_was_thought_before_a_summary_is_known() {
+        for opening in [
+            "The conversation is summarized below:\nAnalysis:",
+            "The summary covers the earlier portion.\n\nAnalysis:",
+        ] {
+            let text = format!(
+                "{CONTINUED} that ran out of context. {opening}\nLet me analyze the conversation chronologically:\n\n1. **Review**: I found that the relay is never closed.\n\n2. **Removal**: I removed `open_all()`:\n    - relay.rs\n    - wait.rs\n\nThe investigation was ongoing.\n\nSummary:\n1. Primary Request and Intent:\n   - Review the relay\n"
+            );
+            let mut index = FactIndex::new();
+            let said: longhaul_transcript::Transcript =
+                [longhaul_transcript::Message::user(text)].into_iter().collect();
+            said.entries().iter().for_each(|entry| index.push(entry));
+            let pool = index.statements();
+            let all: Vec<_> = pool.all().iter().map(|one| (&*one.text, one.kind)).collect();
+            let analyses = analyses(pool);
+            let rest: Vec<&str> =
+                (0..all.len()).filter(|at| !analyses.contains(at)).map(|at| all[at].0).collect();
+            assert!(
+                !rest.iter().any(|text| text.contains("relay is never") || text.contains("chronologically")),
+                "{all:#?}"
+            );
+            assert!(rest.contains(&"- Review the relay"), "{all:#?}");
+        }
     }
 }
