@@ -6,7 +6,10 @@ use longhaul_tokens::{Accuracy, TokenCounter};
 use longhaul_transcript::{Entry, Message, SessionId, SummaryMode, Tokens};
 use proptest::prelude::*;
 
+mod edits;
+mod landed;
 mod persons_rules;
+mod records;
 mod true_state;
 
 use super::{OMITTED, RulesOptions, summarize};

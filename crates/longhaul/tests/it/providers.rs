@@ -2,7 +2,8 @@
 //!
 //! The rules are written once more here (`rules.rs`), from what the providers document and answer, on plain JSON: they
 //! share nothing with the validator of `longhaul-wire`, whose mistakes they are to find. The histories are drawn
-//! (`histories.rs`). `LONGHAUL_CASES=1000000 cargo test --release -p longhaul --features wire providers` is the long run.
+//! (`histories.rs`). `LONGHAUL_CASES=1000000 cargo test --release -p longhaul --features wire providers` is the long run; with
+//! `LONGHAUL_FIRST_CASE=N` it begins behind those that an earlier run drew.
 
 mod histories;
 mod rules;
@@ -23,9 +24,11 @@ use self::histories::Draw;
 const CASES: u64 = 40;
 
 fn hold(format: Format, draw: fn(&mut Draw) -> String, broken: fn(&str, &str) -> Vec<String>) {
-    let cases = std::env::var("LONGHAUL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
+    let asked = |name| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
+    let first = asked("LONGHAUL_FIRST_CASE").unwrap_or_default();
+    let cases = asked("LONGHAUL_CASES").unwrap_or(CASES);
     let (mut compacted, mut refused) = (0u64, 0u64);
-    for seed in 0..cases {
+    for seed in first..first + cases {
         let mut draws = Draw::new(seed);
         let before = draw(&mut draws);
         let faults = broken(&before, &before);
