@@ -244,12 +244,22 @@ fn in_block(block: &Block, add: &mut impl FnMut(String, demand::Reading)) {
         if sentence.chars().count() > LONGEST {
             continue;
         }
-        let whole = if reading.is_labelled { sentences[at..].join(" ") } else { (*sentence).to_owned() };
+        let whole = if reading.is_labelled { labelled(&sentences[at..]) } else { (*sentence).to_owned() };
         add(shortened(&if is_telling && at == 0 { format!("{lead}: {whole}") } else { whole }), reading);
-        if reading.is_labelled {
-            return;
-        }
     }
+}
+
+/// Returns what a label inside of a paragraph covers: its sentence and a few more, up to the next that is a demand itself.
+fn labelled(sentences: &[&str]) -> String {
+    let mut whole = sentences.first().copied().unwrap_or_default().to_owned();
+    for next in sentences.iter().skip(1) {
+        if whole.chars().count() + next.chars().count() > LABELLED || demand::read(next).is_some() {
+            break;
+        }
+        whole.push(' ');
+        whole.push_str(next);
+    }
+    whole
 }
 
 fn last_sentence(text: &str) -> &str {
@@ -299,6 +309,9 @@ const SHORTEST: usize = 4;
 
 /// Characters of the longest sentence that a person demands something with.
 const LONGEST: usize = 700;
+
+/// Characters from which on a label inside of a paragraph covers no further sentence.
+const LABELLED: usize = 200;
 
 /// Characters of the longest heading that is told with the item under it.
 const LONGEST_LEAD: usize = 60;
@@ -451,6 +464,18 @@ mod tests {
             (Some(2), "Hm, scratch that. Use spaces in all files."),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn a_label_inside_of_a_paragraph_covers_what_it_leads_and_no_more() {
+        let filler =
+            "The cache is read before the queue is drained, and then the shard is written. ".repeat(6);
+        let said = format!(
+            "{filler}Remember: the customer is cus_2f9a. It belongs to part 2. Never touch Cargo.lock here. {filler}Keep going."
+        );
+        let all = texts(&said);
+        assert!(all[0].starts_with("Remember: the customer is cus_2f9a. It belongs to part 2."), "{all:?}");
+        assert!(all[0].len() < 220 && all.contains(&"Never touch Cargo.lock here.".to_owned()), "{all:?}");
     }
 
     #[test]

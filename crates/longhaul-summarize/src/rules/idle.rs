@@ -1,10 +1,7 @@
 //! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
 //! somebody is about to do and has done since.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::{
     Domain, FileEdit, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
@@ -80,7 +77,6 @@ pub(crate) struct Idle<'a> {
     told: Told,
     spent: &'a Spent,
     /// Lines of files that were read and never came up again, by the places in the pool.
-    passing: Cow<'a, hashbrown::HashSet<usize>>,
     read: &'a Passing,
     /// The headers of summaries that longhaul wrote, whatever the settings call them.
     headers: HashSet<&'a str>,
@@ -115,7 +111,6 @@ impl<'a> Idle<'a> {
             edits,
             told: told_otherwise(request, acts),
             spent,
-            passing: passing.of_unchanged(pool, acts),
             read: passing,
             headers: few.headed.iter().flat_map(|entry| entry.message.texts()).filter_map(header).collect(),
             is_talk: request.index.domain() == Domain::Talk,
@@ -218,7 +213,7 @@ impl<'a> Idle<'a> {
 
     /// Returns whether the line at this place was read in passing: a few of them say what a file is.
     pub(crate) fn is_passing(&self, at: usize) -> bool {
-        self.passing.contains(&at)
+        self.read.is_line(at)
     }
 
     /// Returns whether the line of a file at this place was taken out of the file since.
