@@ -104,7 +104,13 @@ pub fn demand_kind(sentence: &str) -> Option<DemandKind> {
 /// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must, or one that is labelled.
 /// Where there is not room for all constraints, these go first.
 pub fn is_standing_rule(sentence: &str) -> bool {
-    markers::is_rule(sentence) || demand::label(sentence).is_some()
+    markers::is_rule(sentence) || demand::label(sentence).is_some() || is_ban(sentence)
+}
+
+/// Returns whether `sentence` orders not to do something, or not to have it.
+fn is_ban(sentence: &str) -> bool {
+    let forbids = || markers::forbids(sentence) || demand::forbids_first(sentence);
+    demand_kind(sentence) == Some(DemandKind::Rule) && forbids()
 }
 
 /// Returns whether `sentence` only says what is wanted at the moment: it reacts to what was just said, points at something outside
@@ -141,8 +147,14 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
     };
     let mut taken: Vec<Demand> = Vec::new();
     let mut add = |text: String, reading: demand::Reading| {
-        let is_one =
-            text.chars().take(SHORTEST).count() == SHORTEST && (reading.kind <= least || reading.is_labelled);
+        let is_meant = match segment.matter {
+            Matter::Words => true,
+            // A plan has many lines that say what is not needed, or how something is done.
+            _ => !text.trim_end_matches(['.', '!']).ends_with(" needed") && !text.contains(" to avoid "),
+        };
+        let is_one = is_meant
+            && text.chars().take(SHORTEST).count() == SHORTEST
+            && (reading.kind <= least || reading.is_labelled);
         if is_one {
             let demand::Reading { kind, is_labelled } = reading;
             taken.push(Demand { text, kind, is_labelled, message, superseded_by: None });
@@ -464,6 +476,65 @@ mod tests {
             (Some(2), "Hm, scratch that. Use spaces in all files."),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn bans_without_a_verb_and_of_everybody_are_rules_and_what_only_sounds_like_one_is_not() {
+        for rule in [
+            "Keine Migrationen.",
+            "Bitte keine neuen Abhängigkeiten.",
+            "Pas de nouvelles dépendances.",
+            "Nada de bibliotecas nuevas.",
+            "English only please.",
+            "Aisle seats only.",
+            "Until the audit is done, nobody touches the schema.",
+            "Dana is ill, so no merging at all this week.",
+            "From here on don't touch the mail scheduler, Marco is rewriting it.",
+            "No changes to the templates.",
+        ] {
+            assert_eq!(demand_kind(rule), Some(DemandKind::Rule), "{rule}");
+        }
+        for told in [
+            "Never seen that message before: 'quorum lost'.",
+            "Don't worry about the typo, Lena fixed it already.",
+            "Keine Ahnung.",
+            "Pas de problème.",
+            "No idea, and nobody knows why.",
+        ] {
+            assert!(!is_constraint(told), "{told}");
+        }
+        assert_eq!(demand_kind("I think the cache key should include the locale."), Some(DemandKind::Wish));
+    }
+
+    #[test]
+    fn what_lifts_a_ban_in_other_words_is_told_beside_it() {
+        for (ban, by) in [
+            ("Don't push.", "Pushing is fine again."),
+            ("Do not touch payments.", "Ann is back, you can work on payments now."),
+            ("No releases until Monday.", "The freeze is over, so releases are ok."),
+            ("Never write CEO.", "You may write CEO from now on."),
+            ("Don't change the schema.", "Rules 1 and 2 are lifted."),
+            ("Keine Migrationen.", "Migrationen sind wieder erlaubt."),
+            ("No new dependencies.", "Dependencies are fine if they're MIT licensed."),
+        ] {
+            let all = found(&format!("user: {ban}\nassistant: ok\nuser: {by}\nassistant: fine"));
+            assert!(all.iter().any(|(text, at, _)| text == by && *at == 2), "{ban} {by}: {all:?}");
+        }
+        // What limits it goes with it.
+        let said = "user: Don't edit anything.\nassistant: ok\nuser: You may edit everything now. Except for deploy/, stay out of there.";
+        let all = found(said);
+        assert!(
+            all.iter().any(|(text, ..)| text.ends_with("Except for deploy/, stay out of there.")),
+            "{all:?}"
+        );
+        // What says again what was said takes nothing back, and a ban takes the place of no ban.
+        for (rule, again) in [
+            ("Always use the Oxford comma.", "Actually, keep the Oxford comma, always."),
+            ("No hagas commits.", "Mejor no hagas más commits, en realidad."),
+        ] {
+            let all = found(&format!("user: {rule}\nassistant: ok\nuser: {again}"));
+            assert_eq!(all[0].2, None, "{again}: {all:?}");
+        }
     }
 
     #[test]

@@ -11,8 +11,9 @@ mod phrases;
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
-    EPISTEMIC, INTERJECTIONS, MODALS, NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS,
-    STANDING, STANDING_VERBS, SUPPOSES, VERBS,
+    BANS_ABROAD, EPISTEMIC, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD, NOBODY_TELLS, NOT_THINGS,
+    OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES, TELLS, THINKS,
+    VERBS,
 };
 
 /// What a person demands or sets down.
@@ -144,6 +145,22 @@ impl Words {
         (body.len() + 1 < self.text.len()).then_some(body)
     }
 
+    /// Returns whether the sentence begins with what is not to be.
+    fn forbids_first(&self) -> bool {
+        let abroad = |clause: &str| begins(clause, BANS_ABROAD) && !begins(clause, NO_BANS_ABROAD);
+        self.clauses()
+            .take(1)
+            .chain(self.after_opener())
+            .any(|clause| forbids_clause(clause) || abroad(clause))
+    }
+
+    /// Returns whether a few words name all that is wanted: "English only please".
+    fn is_limited_to(&self) -> bool {
+        let text = self.text.trim_end_matches([' ', '|']);
+        let text = text.strip_suffix(" please").unwrap_or(text);
+        text.ends_with(" only") && (2..=5).contains(&text.split_whitespace().count())
+    }
+
     fn has(&self, phrase: &str) -> bool {
         self.text.contains(phrase)
     }
@@ -182,21 +199,23 @@ fn begins(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
 }
 
+/// Returns whether `sentence` begins as a ban without a verb does: "no new dependencies", "keine Emojis", "pas de migration".
+pub(super) fn forbids_first(sentence: &str) -> bool {
+    Words::of(sentence).forbids_first()
+}
+
 fn is_rule(words: &Words) -> bool {
-    let opens = words.clauses().any(|clause| begins(clause, ORDERS_OPEN))
-        || words.begins(&["nothing", "nobody", "no one", "none of", "not"]);
-    // "No, that is wrong" answers; "no console logs" orders.
-    let forbids_first = |clause: &str| {
-        clause.strip_prefix("no ").is_some_and(|rest| {
-            !rest.starts_with('|') && !begins(rest, &["problem", "worries", "idea", "need"])
-        })
-    };
+    let orders_open = |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS);
+    let opens = words.clauses().any(orders_open)
+        || words.begins(&["nothing", "none of", "not"])
+        || words.clauses().any(nobody_does);
     // "Use tabs, no blanks": a short clause behind an order.
     let is_short =
         |clause: &&str| clause.split('|').next().is_some_and(|clause| clause.split_whitespace().count() <= 4);
     let orders = begins(words.body(), VERBS);
-    let forbids = words.clauses().take(1).chain(words.after_opener()).any(forbids_first)
-        || orders && words.clauses().skip(1).filter(is_short).any(forbids_first);
+    let forbids = words.forbids_first()
+        || orders && words.clauses().skip(1).filter(is_short).any(forbids_clause)
+        || words.clauses().skip(1).any(forbids_doing);
     let modal =
         MODALS.iter().filter(|modal| words.has(modal)).find_map(|modal| words.before(modal)).is_some_and(
             |before| {
@@ -209,7 +228,25 @@ fn is_rule(words: &Words) -> bool {
             },
         );
     let stands = STANDING.iter().any(|phrase| words.has(phrase));
-    opens || forbids || modal || stands
+    opens || forbids || modal && !words.begins(THINKS) || stands || words.is_limited_to()
+}
+
+/// "No, that is wrong" answers; "no console logs" orders.
+fn forbids_clause(clause: &str) -> bool {
+    clause.strip_prefix("no ").is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NO_BANS))
+}
+
+/// "Until then nobody touches the schema".
+fn nobody_does(clause: &str) -> bool {
+    let rest = ["nobody ", "no one "].iter().find_map(|word| clause.strip_prefix(word));
+    rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NOBODY_TELLS))
+}
+
+/// "So no merging this week", "and no new tables".
+fn forbids_doing(clause: &str) -> bool {
+    let Some(rest) = clause.strip_prefix("no ") else { return false };
+    let first = rest.split(' ').next().unwrap_or_default();
+    first.ends_with("ing") && first.len() > 5 || ["new", "more", "other", "further"].contains(&first)
 }
 
 fn is_wish(sentence: &str, words: &Words) -> bool {
@@ -217,6 +254,7 @@ fn is_wish(sentence: &str, words: &Words) -> bool {
         || words.text.contains(" please ") && words.clauses().any(|clause| begins(clause, VERBS));
     let limits = QUALIFIERS.iter().any(|phrase| words.has(phrase));
     let lower = sentence.to_lowercase();
+    let thinks = words.begins(THINKS) && MODALS.iter().any(|modal| words.before(modal).is_some());
     let contrast = lower.split(", not ").skip(1).any(|rest| !begins(rest, NOT_THINGS))
         && sentence.len() < 200
         && !words.begins(&["i'm", "i am", "it's", "that's", "it is"]);
@@ -228,6 +266,7 @@ fn is_wish(sentence: &str, words: &Words) -> bool {
                 .chain(words.after_opener())
                 .any(|clause| begins(clause, STANDING_VERBS)))
         || contrast
+        || thinks
 }
 
 #[cfg(test)]

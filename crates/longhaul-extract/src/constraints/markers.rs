@@ -61,6 +61,11 @@ pub(super) fn permits(sentence: &str) -> bool {
     holds(sentence, &PERMITTING_BY_FIRST_WORD, WIDE_PERMITTING)
 }
 
+/// Returns whether `sentence` lifts something that it may call by another name than what forbade it.
+pub(super) fn lifts(sentence: &str) -> bool {
+    holds(sentence, &LIFTING_BY_FIRST_WORD, &[])
+}
+
 fn without_reminders(sentence: &str) -> String {
     let lower = sentence.to_lowercase().replace('’', "'");
     REMINDS.iter().fold(lower, |text, words| text.replace(words, " "))
@@ -144,6 +149,8 @@ static BEGINNINGS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_w
 static FORBIDDING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(FORBIDDING));
 
 static PERMITTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(PERMITTING));
+
+static LIFTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(LIFTING));
 
 /// Of the words of demand those that leave no doubt.
 const RULES: &[&[&str]] = &[
@@ -511,8 +518,25 @@ const FORBIDDING: &[&[&str]] = &[
         "keep out of",
         "can no longer",
     ],
-    &["nunca", "jamás", "evita", "evite", "evitar", "prohibido"],
-    &["ne", "jamais", "évite", "évitez", "interdit"],
+    &[
+        "nunca",
+        "jamás",
+        "evita",
+        "evite",
+        "evitar",
+        "prohibido",
+        "no hagas",
+        "no uses",
+        "no utilices",
+        "no modifiques",
+        "no cambies",
+        "no toques",
+        "no borres",
+        "no añadas",
+        "no debes",
+        "nada de",
+    ],
+    &["ne", "jamais", "évite", "évitez", "interdit", "pas de", "pas d", "aucun", "aucune"],
     &["nie", "niemals", "nicht", "kein", "keine", "keinen", "verboten", "vermeide"],
     &["não", "nunca", "jamais", "evite", "proibido"],
     &["не", "никогда", "нельзя", "запрещено"],
@@ -550,9 +574,27 @@ const PERMITTING: &[&[&str]] = &[
         "is safe to",
         "no longer a problem",
         "i don't mind",
-        "has been lifted",
-        "is lifted",
-        "i changed my mind",
+        "changed my mind",
+        "is over",
+        "are over",
+        "is off",
+        "can have",
+        "can be",
+        "can stop",
+        "may be",
+        "welcome to",
+        "all right",
+        "alright to",
+        "no longer need",
+        "don't have to",
+        "do not have to",
+        "needn't",
+        "decided to",
+        "second thought",
+        "fine again",
+        "ok again",
+        "okay again",
+        "anyway",
     ],
     &["puedes", "puede", "podéis", "está bien", "se permite", "permitido"],
     &["tu peux", "vous pouvez", "c'est bon", "autorisé", "permis"],
@@ -569,6 +611,24 @@ const PERMITTING: &[&[&str]] = &[
     ],
     &["você pode", "pode", "podes", "permitido", "tudo bem"],
     &["можно", "можешь", "можете", "разрешено", "разрешаю"],
+];
+
+/// What lifts something, whatever that is called.
+const LIFTING: &[&[&str]] = &[
+    &[
+        "lifted",
+        "everything is allowed",
+        "is allowed again",
+        "are allowed again",
+        "freeze is over",
+        "ban on",
+        "no more restrictions",
+        "restrictions are off",
+    ],
+    &["levantado", "levantada", "levantadas"],
+    &["levé", "levée", "levées"],
+    &["aufgehoben", "gilt nicht mehr", "gelten nicht mehr"],
+    &["снят", "снята", "отменено"],
 ];
 
 const WIDE_PERMITTING: &[&str] = &["可以", "允许", "てもいい", "ても構わない", "許可"];

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use longhaul_transcript::Constraint;
 
 use super::{
-    Demand, Found, content_words,
-    markers::{Revocation, forbids, permits, revocation},
+    Demand, Found, content_words, demand,
+    markers::{Revocation, forbids, lifts, permits, revocation},
 };
 
 /// What was said before a message in which something is taken back.
@@ -44,48 +44,85 @@ fn stands(demand: &Demand, message: u64) -> bool {
 /// What a sentence is compared by.
 pub(super) struct Telling {
     words: BTreeSet<String>,
+    /// Its telling words without their endings: "pushing is fine again" is of what forbade to push.
+    stems: BTreeSet<String>,
     forbids: bool,
 }
 
 impl Telling {
     pub(super) fn of(sentence: &str) -> Telling {
-        Telling { words: content_words(sentence), forbids: forbids(sentence) }
+        let words = content_words(sentence);
+        let stems = stems(sentence);
+        Telling { words, stems, forbids: forbids(sentence) || demand::forbids_first(sentence) }
     }
 
-    /// Returns whether this is a ban of what `words` may allow: a third of its telling words are there.
-    fn may_be_lifted(&self, words: &BTreeSet<String>) -> bool {
-        let shared = self.words.intersection(words).count();
-        self.forbids && shared > 0 && shared * 3 >= self.words.len()
+    /// Returns whether this is a ban of what is allowed: a third of what it names is there.
+    fn may_be_lifted(&self, allowed: &Allowed) -> bool {
+        let shared = self.stems.intersection(&allowed.stems).count();
+        self.forbids && (allowed.is_anything || shared > 0 && shared * 3 >= self.stems.len())
     }
 }
 
-/// Returns what `sentence` allows, by its words.
-fn allowed(sentence: &str) -> Option<BTreeSet<String>> {
-    let is_one = permits(sentence) && !sentence.trim_end().ends_with(['?', '？']);
-    is_one.then(|| content_words(sentence))
+/// What a sentence allows.
+struct Allowed {
+    stems: BTreeSet<String>,
+    /// It may be of any ban: "the freeze is over", "rules 1 and 2 are lifted".
+    is_anything: bool,
+}
+
+impl Allowed {
+    fn by(sentence: &str) -> Option<Allowed> {
+        let is_anything = lifts(sentence);
+        let is_one = (is_anything || permits(sentence)) && !sentence.trim_end().ends_with(['?', '？']);
+        is_one.then(|| Allowed { stems: stems(sentence), is_anything })
+    }
+}
+
+/// Returns the beginnings of what a sentence names: words of four letters, and shorter ones in capitals.
+fn stems(sentence: &str) -> BTreeSet<String> {
+    let short = sentence.split(|c: char| !c.is_alphanumeric());
+    let short =
+        short.filter(|word| (2..4).contains(&word.len()) && word.chars().all(|c| c.is_ascii_uppercase()));
+    let words = content_words(sentence).into_iter();
+    words.map(|word| stem(&word).to_owned()).chain(short.map(str::to_lowercase)).collect()
+}
+
+/// Returns a word without an ending of English, German or Spanish, where enough is left.
+fn stem(word: &str) -> &str {
+    const ENDINGS: [&str; 12] =
+        ["ments", "ment", "ings", "ing", "tions", "ions", "ion", "ed", "es", "en", "s", "e"];
+    let stems = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
+    stems.into_iter().find(|stem| stem.len() >= 4 || stem.len() == 3 && word.len() <= 6).unwrap_or(word)
 }
 
 /// Returns whether `sentence` allows something that may be forbidden. Nothing is taken back by that: both are told.
 pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
-    let Some(words) = allowed(sentence) else { return false };
+    let Some(allowed) = Allowed::by(sentence) else { return false };
     let mut standing = found.iter().filter(|found| stands(&found.demand, message));
-    standing.any(|found| found.telling.may_be_lifted(&words))
+    standing.any(|found| found.telling.may_be_lifted(&allowed))
 }
 
 /// Returns those of `rules` that `by` takes back, or may: it binds as much as they do.
 pub fn lifted_by<'a>(by: &Constraint, rules: &'a [Constraint]) -> Vec<&'a Constraint> {
-    let words = allowed(&by.text);
+    let allowed = Allowed::by(&by.text);
     let may = |rule: &Constraint| {
         let is_before = rule.message < by.message && rule.superseded_by.is_none();
-        is_before && words.as_ref().is_some_and(|words| Telling::of(&rule.text).may_be_lifted(words))
+        is_before && allowed.as_ref().is_some_and(|allowed| Telling::of(&rule.text).may_be_lifted(allowed))
     };
     rules.iter().filter(|rule| rule.superseded_by == Some(by.message) || may(rule)).collect()
 }
 
-/// Returns `sentence` with what follows where it says too little by itself: "Scratch that." "Use spaces."
+/// Returns `sentence` with what follows where it says too little by itself ("Scratch that." "Use spaces."), or is limited or turned
+/// round by that ("Except for deploy/.").
 pub(super) fn with_what_follows(sentence: &str, next: Option<&str>) -> String {
     let says_little = sentence.chars().count() < LITTLE;
-    match next.filter(|_| says_little) {
+    let limits = |next: &&str| {
+        let lower = next.to_lowercase().replace('’', "'");
+        LIMITS
+            .iter()
+            .any(|word| lower.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+    };
+    match next.filter(|next| (says_little || limits(next)) && next.chars().count() < FOLLOWS) {
         Some(next) => format!("{sentence} {next}"),
         None => sentence.to_owned(),
     }
@@ -93,6 +130,15 @@ pub(super) fn with_what_follows(sentence: &str, next: Option<&str>) -> String {
 
 /// A sentence of fewer characters is told with the next.
 const LITTLE: usize = 30;
+
+/// One of more characters is not told with the one before.
+const FOLLOWS: usize = 200;
+
+/// How a sentence begins that limits or turns round the one before.
+const LIMITS: [&str; 16] = [
+    "except", "but", "and", "only", "not", "unless", "though", "however", "it's", "it is", "that's", "no",
+    "aber", "außer", "pero", "mais",
+];
 
 /// Two rules may be alike and both hold: "from now on never touch the table of orders" leaves that of users alone. What is wrongly
 /// told as taken back is lost; what stands beside what takes it back is not: in doubt both stand.
@@ -109,7 +155,7 @@ fn takes_back(how: Revocation, by: (&str, &Telling), earlier: (&str, &Telling)) 
         (true, false) if shared < was.words.len() => false,
         (was_forbidden, is_forbidden) => match how {
             Revocation::LetsGo => true,
-            Revocation::Corrects => !adds(by),
+            Revocation::Corrects => !adds(by) && (was_forbidden != is_forbidden || !says_again(by, earlier)),
             Revocation::SetsAnew => was_forbidden != is_forbidden && says_nothing_else(by, earlier),
         },
     }
@@ -151,6 +197,18 @@ fn adds(by: &str) -> bool {
     let end = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
     [" too", " as well", " either"].iter().any(|word| end.ends_with(word))
         || words(by).any(|word| word == "also")
+}
+
+/// Returns whether `by` names what `earlier` does in the same order, and nothing else: "actually, keep the Oxford comma".
+fn says_again(by: &str, earlier: &str) -> bool {
+    const KEEPS: [&str; 6] = ["keep", "stay", "stick", "leave", "actually", "instead"];
+    let named = |text: &str| -> Vec<String> {
+        let telling = content_words(text);
+        words(text).filter(|word| telling.contains(word) && !KEEPS.contains(&&**word)).collect()
+    };
+    let was = named(earlier);
+    let mut rest = was.iter();
+    named(by).iter().all(|word| rest.any(|before| before == word))
 }
 
 /// Returns whether `by` has no word that `earlier` lacks but those by which something is allowed, demanded or forbidden.

@@ -245,10 +245,21 @@ impl<'a> Fixed<'a> {
             self.few.persons.iter().copied().chain(self.persons_kept()).collect();
         let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
         let again = Again::new(newest_first);
+        let lifting: Vec<(&Constraint, u64)> = rules
+            .iter()
+            .flat_map(|by| lifted_by(by, rules).into_iter().map(|lifted| (lifted, by.message)))
+            .collect();
+        let lifted_in = |rule: &Constraint| {
+            let of_rule = lifting.iter().rev().find(|(lifted, _)| std::ptr::eq(*lifted, rule));
+            of_rule.map(|(_, by)| *by)
+        };
         let mut lines: Vec<Line> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
             // What must never be holds until it is taken back, whatever else is said of it.
-            let later = again.after(rule.message, &rule.text).filter(|_| !is_standing_rule(&rule.text));
+            let later = match is_standing_rule(&rule.text) {
+                true => lifted_in(rule),
+                false => again.after(rule.message, &rule.text),
+            };
             let after = match (rule.superseded_by, later) {
                 (Some(by), _) => format!(" (taken back in m{by})"),
                 (None, Some(later)) => format!(" (later on this: m{later})"),

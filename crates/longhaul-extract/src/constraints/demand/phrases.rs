@@ -30,6 +30,17 @@ pub(super) const OPENERS: &[&str] = &[
     " again ",
     " further ",
     " therefore ",
+    " here on ",
+    " now on ",
+    " for now ",
+    " until then ",
+    " till then ",
+    " the meantime ",
+    " the moment ",
+    " time being ",
+    " today ",
+    " this week ",
+    " meanwhile ",
 ];
 
 /// What people cry out before they say what they want.
@@ -365,4 +376,117 @@ pub(super) const VERBS: &[&str] = &[
     "skip", "ignore", "drop", "merge", "rebase", "squash", "sign", "build", "deploy", "release", "document",
     "explain", "do", "let", "take", "pass", "throw", "raise", "catch", "handle", "validate", "escape",
     "cache", "retry", "hold", "bump",
+];
+
+/// What begins like an order and tells or comforts.
+pub(super) const TELLS: &[&str] = &[
+    "never seen",
+    "never heard",
+    "never thought",
+    "never had",
+    "never happened",
+    "never knew",
+    "never noticed",
+    "never been",
+    "never mind",
+    "don't worry",
+    "do not worry",
+    "don't panic",
+    "don't get me wrong",
+    "don't mind",
+];
+
+/// What opens a sentence in which somebody thinks aloud: it is a wish, however it is put.
+pub(super) const THINKS: &[&str] =
+    &["i think", "i guess", "i suppose", "i'd say", "maybe", "perhaps", "probably"];
+
+/// What stands behind "no" where nothing is forbidden.
+pub(super) const NO_BANS: &[&str] = &[
+    "problem",
+    "problems",
+    "worries",
+    "idea",
+    "need",
+    "luck",
+    "wonder",
+    "rush",
+    "clue",
+    "doubt",
+    "thanks",
+    "longer",
+    "one",
+    "matter",
+    "difference",
+    "errors",
+    "error",
+    "issue",
+    "issues",
+];
+
+/// What a ban without a verb begins with, in other languages.
+pub(super) const BANS_ABROAD: &[&str] = &[
+    "keine",
+    "kein",
+    "keinen",
+    "bitte keine",
+    "bitte kein",
+    "bitte nicht",
+    "pas de",
+    "pas d'",
+    "aucun",
+    "aucune",
+    "nada de",
+    "ningún",
+    "ninguna",
+    "nenhum",
+    "nenhuma",
+    "sem",
+];
+
+/// What begins like one and is none.
+pub(super) const NO_BANS_ABROAD: &[&str] = &[
+    "keine ahnung",
+    "kein problem",
+    "keine sorge",
+    "keine frage",
+    "kein wunder",
+    "keine eile",
+    "pas de problème",
+    "pas de souci",
+    "aucun problème",
+    "aucune idée",
+    "ningún problema",
+    "ninguna idea",
+    "nenhum problema",
+    "sem problema",
+    "sem problemas",
+];
+
+/// What follows "nobody" where something is told.
+pub(super) const NOBODY_TELLS: &[&str] = &[
+    "knows",
+    "knew",
+    "cares",
+    "cared",
+    "noticed",
+    "said",
+    "told",
+    "uses",
+    "used",
+    "answered",
+    "came",
+    "seems",
+    "is",
+    "was",
+    "has",
+    "had",
+    "else",
+    "would",
+    "could",
+    "can",
+    "will",
+    "likes",
+    "wants",
+    "complained",
+    "reads",
 ];

@@ -22,6 +22,8 @@ fn what_may_lift_a_ban_is_told_beside_it_in_little_room() {
         for limit in [250, 600, 1500] {
             let text = draft(&session(ban, by), limit).text;
             assert!(text.contains(by), "{limit}: {by} in\n{text}");
+            let is_linked = text.contains("(later on this: m82)") || text.contains("(taken back in m82)");
+            assert!(!text.contains(&format!("- m0: {ban}")) || is_linked, "{limit}: {by} in\n{text}");
         }
     }
 }
