@@ -28,7 +28,8 @@ pub(crate) use self::{
 use crate::{
     args::StoreArgs,
     exit::Impossible,
-    found, input,
+    found::{self, Found, Reach},
+    input,
     paint::{self, counted, plain},
     store::{self, Held, Store, Trace},
 };
@@ -151,7 +152,7 @@ impl Archive {
     pub(crate) fn session_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
         match name {
             Some(name) => self.meant(name, ByWords::Taken),
-            None => self.told_newest(),
+            None => self.told_newest(Reach::Around),
         }
     }
 
@@ -160,7 +161,7 @@ impl Archive {
     pub(crate) fn session_to_change(&self, name: Option<&str>) -> Result<SessionId> {
         match name {
             Some(name) => self.meant(name, ByWords::Asked),
-            None => self.told_newest(),
+            None => self.told_newest(Reach::Inside),
         }
     }
 
@@ -200,8 +201,8 @@ impl Archive {
     }
 
     /// Returns the newest session of this folder that is recorded, and says which it is.
-    fn told_newest(&self) -> Result<SessionId> {
-        let Some(session) = self.newest()? else {
+    fn told_newest(&self, reach: Reach) -> Result<SessionId> {
+        let Some(session) = self.newest(reach)? else {
             bail!(Impossible(
                 "which session? none of this folder's is recorded; `longhaul sessions` lists what is"
                     .to_owned()
@@ -211,30 +212,42 @@ impl Archive {
         Ok(session)
     }
 
-    /// Returns the newest session of this folder that is recorded; the only one that is, where there is but one.
-    fn newest(&self) -> Result<Option<SessionId>> {
+    /// Returns the newest session of this folder that is recorded; the only one that is, where there is but one that may be of this
+    /// folder.
+    fn newest(&self, reach: Reach) -> Result<Option<SessionId>> {
         let all = self.wait(self.store.sessions())?;
         // A session that was compacted a moment ago is newer than its file.
-        let recorded = found::all_here().filter_map(|found| {
+        let recorded = found::all_here(reach).filter_map(|found| {
             let info = family(&all, &found.id()).next()?;
             Some((found.changed.max(changed_at(info)), info))
         });
         let of_agent = recorded.max_by_key(|(changed, _)| *changed);
-        let newest = self.chat_here(&all, of_agent.map(|(changed, _)| changed))?;
-        let newest = newest.or(of_agent.map(|(_, info)| info));
-        Ok(newest.or_else(|| <&[SessionInfo; 1]>::try_from(&*all).ok().map(|[only]| only)).map(session_of))
+        let newest = self.chat_here(&all, of_agent.map(|(changed, _)| changed), reach)?;
+        if let Some(newest) = newest.or(of_agent.map(|(_, info)| info)) {
+            return Ok(Some(session_of(newest)));
+        }
+        let [only] = &*all else { return Ok(None) };
+        let is_elsewhere = reach == Reach::Inside && self.has_a_folder(&all, only)?;
+        Ok((!is_elsewhere).then(|| session_of(only)))
+    }
+
+    /// Returns whether it is known in which folder a session was held.
+    fn has_a_folder(&self, all: &[SessionInfo], info: &SessionInfo) -> Result<bool> {
+        let of_agent = |found: &Found| family(all, &found.id()).any(|one| one.session == info.session);
+        Ok(self.held(&info.session)?.is_some() || found::all().iter().any(of_agent))
     }
 
     /// Returns the newest conversation of `chat` that was held in this folder, where it was gone on with after `least`.
     pub(crate) fn newest_chat(&self, least: Option<SystemTime>) -> Result<Option<SessionId>> {
         let all = self.wait(self.store.sessions())?;
-        Ok(self.chat_here(&all, least)?.map(session_of))
+        Ok(self.chat_here(&all, least, Reach::Around)?.map(session_of))
     }
 
     fn chat_here<'a>(
         &self,
         all: &'a [SessionInfo],
         least: Option<SystemTime>,
+        reach: Reach,
     ) -> Result<Option<&'a SessionInfo>> {
         let here = env::current_dir().unwrap_or_default();
         // The store gives the newest first: most often it is among them.
@@ -242,7 +255,7 @@ impl Archive {
             all.iter().take_while(|info| least.is_none_or(|least| changed_at(info) > least)).collect();
         for some in newer.chunks(AT_ONCE) {
             let held = self.block_on(Held::of_all(&self.store, some.iter().map(|info| &info.session)))?;
-            let is_here = |held: &Option<Held>| held.as_ref().is_some_and(|held| held.is_of(&here));
+            let is_here = |held: &Option<Held>| held.as_ref().is_some_and(|held| held.is_of(&here, reach));
             if let Some(at) = held.iter().position(is_here) {
                 return Ok(Some(some[at]));
             }
@@ -270,6 +283,10 @@ impl Archive {
                 return Ok((Some(session), rest.join(" ")));
             }
         }
+        // Who names messages behind a word means a session by it.
+        if let (false, true) = (rest.is_empty(), span(&rest.join(" ")).is_some()) {
+            return Ok((Some(self.session(first)?), rest.join(" ")));
+        }
         let words = query.join(" ");
         if rest.is_empty() && span(first).is_none() && self.is_session(first)? {
             let first = plain(first);
@@ -281,8 +298,8 @@ impl Archive {
         // What is no session's is looked for: in the newest of this folder, or in all where there is none.
         let session = match self.only_with(&words)? {
             Some(session) => Some(session),
-            None if span(&words).is_some() => return Ok((Some(self.told_newest()?), words)),
-            None => self.newest()?,
+            None if span(&words).is_some() => return Ok((Some(self.told_newest(Reach::Around)?), words)),
+            None => self.newest(Reach::Around)?,
         };
         match &session {
             Some(session) => say!("session {session}"),

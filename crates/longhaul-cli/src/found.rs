@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 
 use self::agents::Named;
 pub(crate) use self::{
-    about::{About, asked_in, is_of},
+    about::{About, Reach, asked_in},
     agents::{Agent, all, format_at, id_at, is_kept_by_an_agent, places},
     ids::Ids,
     list::{json_lines, table},
@@ -79,13 +79,13 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
 
 /// Returns the newest session of the folder that one is in.
 pub(crate) fn newest() -> Option<Found> {
-    all_here().next()
+    all_here(Reach::Around).next()
 }
 
 /// Returns the sessions of the folder that one is in, the newest first.
-pub(crate) fn all_here() -> impl Iterator<Item = Found> {
+pub(crate) fn all_here(reach: Reach) -> impl Iterator<Item = Found> {
     let here = env::current_dir().unwrap_or_default();
-    all().into_iter().filter(move |found| About::quick(found).is_of(&here))
+    all().into_iter().filter(move |found| About::quick(found).is_of(&here, reach))
 }
 
 /// Returns the sessions whose title holds each of `words`, the newest first.

@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, full, json_line, required_span, tell_changed},
     args::{ChangedArgs, RestoreArgs, UndoArgs},
     clock,
-    exit::{FAILURE, NOTHING_TO_DO},
+    exit::{FAILURE, Impossible, NOTHING_TO_DO},
     output::{Lock, Target},
     paint::{self, Painter, harmless_json},
     say,
@@ -51,6 +51,10 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
 pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.store)?;
     let session = archive.session_to_change(args.session.as_deref())?;
+    let taken_back = archive.wait(archive.store.require(&session))?.undone.last().cloned();
+    if let Some(record) = &taken_back {
+        must_stand_compacted(&archive, &session, record)?;
+    }
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
     tell_json(args, &archive, &session, json!({ "redone": redone }))?;
     let Some(record) = redone else {
@@ -58,16 +62,20 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(NOTHING_TO_DO));
     };
     say!("summary {record} is in force again");
-    let files = archive.trace(&record)?.map_or_else(Vec::new, |trace| trace.files);
-    for file in files.iter().filter(|file| file.is_of(&session)) {
-        if let Ok(Standing::AsBefore) = file.standing(&[]) {
-            say!(
-                "{} is not compacted by this and stays as it is: `longhaul compact` does that",
-                shown(&file.path)
-            );
-        }
-    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails where a file is as it was before the compaction `record`: the record would say of it what it is not.
+fn must_stand_compacted(archive: &Archive, session: &SessionId, record: &SummaryId) -> Result<()> {
+    let files = replaced(archive, session, record)?;
+    let is_back = |file: &&Replaced| matches!(file.standing(&[]), Ok(Standing::AsBefore));
+    match files.iter().find(is_back) {
+        Some(file) => bail!(Impossible(format!(
+            "{} was put back and is as it was before: `longhaul compact` compacts it anew, redo cannot",
+            shown(&file.path)
+        ))),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {

@@ -135,8 +135,8 @@ impl About {
     }
 
     /// Returns whether the session belongs to the folder `here`: it was held in it, above it or below it.
-    pub(crate) fn is_of(&self, here: &Path) -> bool {
-        self.folder.as_deref().is_some_and(|folder| is_of(folder, here))
+    pub(crate) fn is_of(&self, here: &Path, reach: Reach) -> bool {
+        self.folder.as_deref().is_some_and(|folder| reach.takes(folder, here))
     }
 
     /// Returns whether the title holds each of `words`.
@@ -171,9 +171,21 @@ impl About {
     }
 }
 
-/// Returns whether what was held in `folder` belongs to `here`: it is that folder, or one above or below it.
-pub(crate) fn is_of(folder: &Path, here: &Path) -> bool {
-    folder.parent().is_some() && (here.starts_with(folder) || folder.starts_with(here))
+/// Which sessions are taken for those of the folder that one is in: what was held in it or in a folder above it, and what more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// No more: what changes something.
+    Inside,
+    /// What was held in a folder below it too: what only looks.
+    Around,
+}
+
+impl Reach {
+    /// Returns whether what was held in `folder` is of `here`.
+    pub(crate) fn takes(self, folder: &Path, here: &Path) -> bool {
+        let is_around = || self == Reach::Around && folder.starts_with(here);
+        folder.parent().is_some() && (here.starts_with(folder) || is_around())
+    }
 }
 
 /// Returns what the last request and its answer cost, as they were billed.
@@ -406,8 +418,10 @@ mod tests {
             (Some(Tokens(80_048)), Some("claude-sonnet-4-5"))
         );
         assert_eq!(claude.window, ModelTable::builtin().get("claude-sonnet-4-5").map(|model| model.window));
-        assert!(claude.is_of(Path::new("/home/mara/relay/src")) && claude.is_of(Path::new("/home/mara")));
-        assert!(!claude.is_of(Path::new("/home/mara/other")) && claude.is_about("RETRY fix"));
+        let is_of = |here: &str, reach| claude.is_of(Path::new(here), reach);
+        assert!(is_of("/home/mara/relay/src", Reach::Around) && is_of("/home/mara", Reach::Around));
+        assert!(is_of("/home/mara/relay/src", Reach::Inside) && !is_of("/home/mara", Reach::Inside));
+        assert!(!is_of("/home/mara/other", Reach::Around) && claude.is_about("RETRY fix"));
 
         // What fitted the window once fits it after a compaction, too.
         let billed = |tokens: u64| {

@@ -15,7 +15,7 @@ use longhaul::{
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use crate::chat::With;
+use crate::{chat::With, found::Reach};
 
 /// What is known of a conversation beside what was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,8 +78,8 @@ impl Held {
     }
 
     /// Returns whether it belongs to the folder `here`, as a session of an agent's does.
-    pub(crate) fn is_of(&self, here: &Path) -> bool {
-        crate::found::is_of(&self.folder, here)
+    pub(crate) fn is_of(&self, here: &Path, reach: Reach) -> bool {
+        reach.takes(&self.folder, here)
     }
 }
 

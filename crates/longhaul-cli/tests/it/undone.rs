@@ -39,12 +39,9 @@ fn a_file_that_was_compacted_in_place_comes_back_byte_for_byte() {
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("is as it was before, byte for byte"), "{}", undone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), once, "one compaction back");
-    let redone = run(&folder, &["redo", "work"]);
-    assert!(
-        redone.said().contains("session.jsonl is not compacted by this and stays as it is"),
-        "{}",
-        redone.stderr
-    );
+    let redone = folder.run(&["redo", "work"], b"");
+    assert_eq!(redone.code, 4, "{}", redone.stderr);
+    assert!(redone.said().contains("compacts it anew, redo cannot"), "{}", redone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), once);
 
     let folder = Folder::new();
@@ -202,9 +199,10 @@ fn steps_back_and_forth_end_where_the_file_is() {
     for budget in ["6000", "4000"] {
         run(&folder, &["compact", "session.jsonl", "--budget", budget, "--session", "work", "--in-place"]);
     }
-    for step in ["undo", "undo", "redo", "redo", "undo", "undo"] {
+    for step in ["undo", "undo"] {
         run(&folder, &[step, "work"]);
     }
+    assert_eq!(folder.run(&["redo", "work"], b"").code, 4, "the file is not compacted by that");
     assert!(said(&folder, "session.jsonl") == before);
     assert_eq!(folder.run(&["undo", "work"], b"").code, 3);
 }
@@ -580,4 +578,43 @@ fn no_line_is_wider_than_a_terminal() {
             assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{line}");
         }
     }
+}
+
+/// Whoever stands somewhere else means another session, or none.
+#[test]
+fn what_was_compacted_in_another_folder_is_taken_back_by_its_name_alone() {
+    let folder = Folder::new();
+    let (project, other) = (folder.path().join("relay"), folder.path().join("other"));
+    fs::create_dir_all(project.join("src")).unwrap();
+    fs::create_dir_all(&other).unwrap();
+    let said = fs::read_to_string(example()).unwrap();
+    let held = said.replace("/home/dev/longhaul", project.to_str().unwrap());
+    let sessions = folder.path().join(".claude/projects/-relay");
+    fs::create_dir_all(&sessions).unwrap();
+    let file = sessions.join("7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl");
+    fs::write(&file, held).unwrap();
+    let compacted =
+        folder.run(&["compact", file.to_str().unwrap(), "--budget", "4000", "-o", "small.jsonl"], b"");
+    assert_eq!(compacted.code, 0, "{}", compacted.stderr);
+    for place in [folder.path(), &other] {
+        for command in ["undo", "redo"] {
+            let ran = folder.run_in(place, &[command], b"");
+            assert!(ran.code == 4 && ran.said().contains("which session?"), "{command}: {}", ran.stderr);
+        }
+    }
+    // What only looks finds it from around.
+    assert_eq!(folder.run_in(folder.path(), &["history"], b"").code, 0);
+    let undone = folder.run_in(&project.join("src"), &["undo"], b"");
+    assert!(undone.code == 0 && undone.said().contains("undone"), "{}", undone.stderr);
+}
+
+#[test]
+fn messages_behind_a_word_are_looked_up_in_the_session_that_it_names_and_in_no_other() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    assert_eq!(folder.run(&["recall", "work", "m3"], b"").code, 0);
+    let unknown = folder.run(&["recall", "wrok", "m3"], b"");
+    assert!(unknown.code != 0 && unknown.said().contains("wrok"), "{}", unknown.stderr);
+    assert!(!unknown.said().contains("no message of"), "{}", unknown.stderr);
 }
