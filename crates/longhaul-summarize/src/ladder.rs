@@ -1,14 +1,15 @@
 //! Preferred models in order, then the rules.
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use longhaul_tokens::{Accuracy, TokenCounter};
 use longhaul_transcript::{Clock, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens};
 
 use crate::{
-    Answer, CallPlan, ClientError, Completion, CompletionRequest, Conversation, Draft, InvalidAnswer,
-    LlmOptions, ModelPlan, SummarizeError, Summarizer, SummarizerModel, SummaryCache, SummaryRequest,
+    Answer, Attempt, CallPlan, ClientError, Completion, CompletionRequest, Conversation, Draft,
+    InvalidAnswer, LlmOptions, ModelPlan, SummarizeError, Summarizer, SummarizerModel, SummaryCache,
+    SummaryRequest,
     asking::{Asking, Form, Said},
     breaker::Breaker,
     compose::{self, Composed},
@@ -54,7 +55,8 @@ const MIN_ROOM: Tokens = Tokens(256);
 const NOTES_WORTH: Tokens = Tokens(4_000);
 
 impl Ladder {
-    /// Returns a ladder of `models` in order of preference, above `rules`.
+    /// Returns a ladder of `models` in order of preference, above `rules`. For a summary of more than a model's window takes without
+    /// hard clipping, those that take it are asked before that one.
     pub fn new(
         models: Vec<SummarizerModel>,
         rules: Arc<dyn Summarizer>,
@@ -131,10 +133,11 @@ impl Ladder {
     ) -> Show {
         let fixed = counter.count_text(&asking.fill("")) + counter.count_text(prompt::SYSTEM) + PROMPT_FRAME;
         let window = Tokens(((model.window - asking.max_tokens).0 as f64 / (1.0 + margin)) as u64);
-        let room = window - fixed;
-        let room = self.options.transcript_cap.map_or(room, |cap| room.min(cap));
+        let in_window = window - fixed;
+        let cap = self.options.transcript_cap;
+        let room = cap.map_or(in_window, |cap| in_window.min(cap));
         if room < MIN_ROOM {
-            return Show::default();
+            return Show { is_narrow: true, ..Show::default() };
         }
         let within = |room: Tokens| match self.options.newest_only {
             true => newest(&asking.entries, &asking.fence, counter, room),
@@ -153,6 +156,7 @@ impl Ladder {
             conversation: None,
             texts: passes.texts,
             units_left_out: passes.units_left_out,
+            is_narrow: !passes.holds_all && cap.is_none_or(|cap| in_window < cap),
             room,
             max_prompt: fixed + passes.largest + carried,
         }
@@ -164,8 +168,8 @@ impl Ladder {
         run: &mut Run<'_>,
         model: &SummarizerModel,
         request: &SummaryRequest<'_>,
+        show: Show,
     ) -> Option<Heard> {
-        let show = self.show(model, request);
         let Some(conversation) = &show.conversation else {
             let asking = Asking::new(&self.options, model, request);
             return self.ask_fenced(run, model, asking, show).await;
@@ -223,8 +227,7 @@ impl Ladder {
             asking.tell_before();
         }
         if show.texts.is_empty() {
-            let reason = format!("its window of {} tokens is too small for the prompt", model.window);
-            run.note(model, reason, String::new(), since);
+            run.attempts.push(passed_over(model, &show));
             return None;
         }
         let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
@@ -438,10 +441,12 @@ impl Summarizer for Ladder {
         if !self.asks_models(request) {
             return CallPlan::default();
         }
-        let shows: Vec<Show> = self.models.iter().map(|model| self.show(model, request)).collect();
+        let mut shows: Vec<(&SummarizerModel, Show)> =
+            self.models.iter().map(|model| (model, self.show(model, request))).collect();
+        shows.sort_by_key(|(_, show)| show.is_narrow);
         // A part may be asked again after trouble, once more after an overflow, and the parts are merged by one call.
         let tries = self.options.retries.saturating_add(1);
-        let most = shows.iter().map(|show| match show.texts.len() {
+        let most = shows.iter().map(|(_, show)| match show.texts.len() {
             // In the conversation, and as data where that gives no answer.
             0 if show.conversation.is_some() => tries * 3,
             0 => 0,
@@ -449,7 +454,7 @@ impl Summarizer for Ladder {
             parts => tries.saturating_mul(parts as u32 + 2),
         });
         let most = most.fold(0, u32::saturating_add);
-        let plans = self.models.iter().zip(&shows).map(|(model, show)| ModelPlan {
+        let plans = shows.iter().map(|(model, show)| ModelPlan {
             model: model.name.clone(),
             passes: if show.conversation.is_some() { 1 } else { show.texts.len() },
             in_conversation: show.conversation.is_some(),
@@ -501,9 +506,24 @@ impl Summarizer for Ladder {
             cost: Cost::default(),
             started_ms: self.clock.now_ms(),
         };
-        for model in &self.models {
-            let since = self.clock.now_ms();
-            let Some(heard) = self.ask(&mut run, model, &request).await else { continue };
+        // Those whose window is narrow for this summary wait until no other has written it.
+        let (mut models, mut narrow) = (self.models.iter(), VecDeque::new());
+        loop {
+            let (model, show) = match models.next() {
+                Some(model) => match self.show(model, &request) {
+                    show if show.is_narrow => {
+                        narrow.push_back((model, show));
+                        continue;
+                    }
+                    show => (model, show),
+                },
+                None => match narrow.pop_front() {
+                    Some(next) => next,
+                    None => break,
+                },
+            };
+            let (since, is_narrow) = (self.clock.now_ms(), show.is_narrow);
+            let Some(heard) = self.ask(&mut run, model, &request, show).await else { continue };
             // Read only once there is something to check: most failures need no reading.
             let evidence = evidence.get_or_insert_with(|| Evidence::new(&request));
             let (composed, repairs) = self.composed(heard, &by_rule, evidence, &request).await;
@@ -511,6 +531,8 @@ impl Summarizer for Ladder {
                 run.note(model, InvalidAnswer::Unsupported.to_string(), String::new(), since);
                 continue;
             };
+            let passed_over =
+                narrow.iter().filter(|_| !is_narrow).map(|(model, show)| passed_over(model, show));
             let draft = Draft {
                 summary,
                 text,
@@ -518,7 +540,7 @@ impl Summarizer for Ladder {
                 mode: self.options.mode,
                 model: model.name.clone(),
                 made_with,
-                attempts: run.attempts,
+                attempts: passed_over.chain(run.attempts).collect(),
                 cost: Some(run.cost),
                 repairs,
             };
@@ -566,6 +588,13 @@ fn joined(parts: Vec<Said>) -> Said {
     }
 }
 
+/// Returns why `model` was not asked for what it would have been shown.
+fn passed_over(model: &SummarizerModel, show: &Show) -> Attempt {
+    let what = if show.texts.is_empty() { "the prompt" } else { "all that is to be summarized" };
+    let reason = format!("its window of {} tokens is too small for {what}", model.window);
+    Attempt { summarizer: model.name.clone(), reason, ..Attempt::default() }
+}
+
 /// What one model is shown.
 #[derive(Debug, Default)]
 struct Show {
@@ -573,6 +602,8 @@ struct Show {
     conversation: Option<Arc<Conversation>>,
     texts: Vec<String>,
     units_left_out: usize,
+    /// Its window leaves something out of what is to be summarized, or clips it hard: a model that takes it whole is asked first.
+    is_narrow: bool,
     /// The most tokens of conversation in one call.
     room: Tokens,
     max_prompt: Tokens,

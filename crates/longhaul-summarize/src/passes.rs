@@ -12,6 +12,8 @@ pub(crate) struct Passes {
     pub texts: Vec<String>,
     /// How many of the oldest units did not fit into the allowed number of calls, even clipped hard.
     pub units_left_out: usize,
+    /// Whether all of them are shown, and of each as much as the most generous clipping leaves.
+    pub holds_all: bool,
     /// What the largest of them costs at most.
     pub largest: Tokens,
 }
@@ -30,11 +32,12 @@ pub(crate) fn passes(
     let max_passes = max_passes.max(1);
     let units: Vec<&[Entry]> = Units::new(entries).map(|unit| unit.entries).collect();
     if let Some((text, largest)) = whole(&units, fence, counter, cap) {
-        return Passes { texts: vec![text], units_left_out: 0, largest };
+        return Passes { texts: vec![text], units_left_out: 0, holds_all: true, largest };
     }
-    let mut packed = Vec::new();
+    let (mut packed, mut holds_all) = (Vec::new(), false);
     for clip in CLIPS {
-        let pieces = units.iter().map(|unit| piece(unit, fence, counter, cap, clip));
+        let pieces: Vec<Piece> = units.iter().map(|unit| piece(unit, fence, counter, cap, clip)).collect();
+        holds_all = clip == CLIPS[0] && pieces.iter().all(|piece| piece.is_generous);
         packed = pack(pieces, cap);
         if packed.len() <= max_passes {
             break;
@@ -44,7 +47,7 @@ pub(crate) fn passes(
     let units_left_out = packed.drain(..surplus).map(|(_, units)| units).sum();
     let texts: Vec<String> = packed.into_iter().map(|(text, _)| text).collect();
     let largest = texts.iter().map(|text| counter.count_text(text)).max().unwrap_or_default();
-    Passes { texts, units_left_out, largest }
+    Passes { texts, units_left_out, holds_all: holds_all && surplus == 0, largest }
 }
 
 /// Returns the newest units that fit one pass of `cap` tokens together, clipped no more than the most generous pass does.
@@ -52,19 +55,21 @@ pub(crate) fn newest(entries: &[Entry], fence: &Fence, counter: &dyn TokenCounte
     let units: Vec<&[Entry]> = Units::new(entries).map(|unit| unit.entries).collect();
     let mut room = cap;
     let mut shown: Vec<String> = Vec::new();
+    let mut holds_all = true;
     for unit in units.iter().rev() {
-        let (text, tokens) = piece(unit, fence, counter, cap, CLIPS[0]);
+        let Piece { text, tokens, is_generous } = piece(unit, fence, counter, cap, CLIPS[0]);
         // Joined texts may cost a little more than their sum.
         if tokens + Tokens(2) > room && !shown.is_empty() {
             break;
         }
         room -= tokens + Tokens(2);
+        holds_all &= is_generous;
         shown.push(text);
     }
     let units_left_out = units.len() - shown.len();
     let text: String = shown.into_iter().rev().collect();
     let largest = counter.count_text(&text);
-    Passes { texts: vec![text], units_left_out, largest }
+    Passes { texts: vec![text], units_left_out, holds_all: holds_all && units_left_out == 0, largest }
 }
 
 /// Returns all units in one text, the middle of large results left out from the oldest on until the rest fits; `None`
@@ -106,24 +111,28 @@ const WHOLE_CLIPS: [usize; 2] = [6_000, 2_000];
 /// takes the middle out of large tool results, whose facts the rules collect anyway.
 const CLIPS: [usize; 5] = [6_000, 2_000, 800, 300, 120];
 
-fn piece(
-    unit: &[Entry],
-    fence: &Fence,
-    counter: &dyn TokenCounter,
-    cap: Tokens,
-    mut clip: usize,
-) -> (String, Tokens) {
+/// One unit as a model is shown it.
+struct Piece {
+    text: String,
+    tokens: Tokens,
+    /// Nothing had to be clipped harder than was asked for.
+    is_generous: bool,
+}
+
+fn piece(unit: &[Entry], fence: &Fence, counter: &dyn TokenCounter, cap: Tokens, most: usize) -> Piece {
+    let mut clip = most;
     loop {
         let text: String = unit.iter().map(|entry| fence.render(entry, clip)).collect();
         if let Some(tokens) = counter.count_up_to(&text, cap) {
-            return (text, tokens);
+            return Piece { text, tokens, is_generous: clip == most };
         }
         if clip > 60 {
             clip /= 2;
             continue;
         }
         // A unit of very many parts: cut its rendering as a whole.
-        return cut(&text, counter, cap);
+        let (text, tokens) = cut(&text, counter, cap);
+        return Piece { text, tokens, is_generous: false };
     }
 }
 
@@ -141,10 +150,10 @@ pub(crate) fn cut(text: &str, counter: &dyn TokenCounter, cap: Tokens) -> (Strin
 }
 
 /// Fills passes in order; counts are added up, so a pass leaves a little room for what joining texts may cost.
-fn pack(pieces: impl Iterator<Item = (String, Tokens)>, cap: Tokens) -> Vec<(String, usize)> {
+fn pack(pieces: Vec<Piece>, cap: Tokens) -> Vec<(String, usize)> {
     let mut packed: Vec<(String, usize)> = Vec::new();
     let mut room = Tokens::ZERO;
-    for (text, tokens) in pieces {
+    for Piece { text, tokens, .. } in pieces {
         match packed.last_mut() {
             Some((pass, units)) if tokens <= room => {
                 pass.push_str(&text);
@@ -177,7 +186,7 @@ mod tests {
     #[test]
     fn a_short_conversation_is_one_pass() {
         let passes = passes_of(&transcript("user: a\nassistant: b"), 8_000, 6);
-        assert_eq!((passes.texts.len(), passes.units_left_out), (1, 0));
+        assert_eq!((passes.texts.len(), passes.units_left_out, passes.holds_all), (1, 0, true));
     }
 
     #[test]
@@ -187,10 +196,22 @@ mod tests {
             .collect();
         let passes = passes_of(&long, 1_000, 3);
         assert!(passes.texts.len() <= 3);
-        assert_eq!(passes.units_left_out, 0);
+        assert_eq!((passes.units_left_out, passes.holds_all), (0, false));
         for n in 0..40 {
             assert!(passes.texts.iter().any(|text| text.contains(&format!("request {n}:"))), "{n}");
         }
+    }
+
+    #[test]
+    fn all_is_held_in_parts_as_long_as_nothing_is_clipped_hard() {
+        let long: Transcript = (0..40)
+            .map(|n| longhaul_transcript::Message::user(format!("request {n}: {}", "word ".repeat(200))))
+            .collect();
+        let in_parts = passes_of(&long, 4_000, 3);
+        assert_eq!((in_parts.texts.len(), in_parts.holds_all), (3, true));
+        assert!(!passes_of(&long, 4_000, 2).holds_all);
+        // One that no part has room for is clipped, however many parts there may be.
+        assert!(!passes_of(&long, 200, 100).holds_all);
     }
 
     #[test]

@@ -132,7 +132,7 @@ pub struct Attempt {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallPlan {
-    /// For each model in order of preference, what asking it would take.
+    /// For each model, in the order in which they are asked, what asking it would take.
     pub models: Vec<ModelPlan>,
     /// The most calls that will be made, whatever happens.
     pub max_calls: u32,

@@ -8,7 +8,9 @@ use longhaul_summarize::{
     Summarizer, SummarizerModel, SummaryForm, SummaryRequest, written,
 };
 use longhaul_testkit::block_on;
-use longhaul_transcript::{Clock, Message, NoJitter, Sleep, Span, SummaryMode, SummaryRecord, Tokens};
+use longhaul_transcript::{
+    Clock, Message, NoJitter, Sleep, Span, SummaryMode, SummaryRecord, Tokens, Transcript,
+};
 
 use crate::fixtures::{Asking, Time, UserWords, conversation, time};
 
@@ -194,6 +196,61 @@ fn the_next_model_is_asked_and_a_small_window_is_not() {
         ]
     );
     assert_eq!(draft.attempts[1].excerpt, "no");
+}
+
+/// Sixty requests of 300 tokens.
+fn long() -> Transcript {
+    (0..60)
+        .map(|nth| Message::user(format!("Request {nth} is about src/part_{nth}.rs. ").repeat(40)))
+        .collect()
+}
+
+/// Asks a preferred model that has too little room for a long conversation, and a second, and returns what came of it.
+fn asked_for_much(small: &Arc<Scripted>, large: &Arc<Scripted>, large_window: u64) -> Draft {
+    let windows = [("small", small, 6_000), ("large", large, large_window)];
+    let models = windows
+        .map(|(name, client, window)| SummarizerModel::new(name, Tokens(window), Arc::clone(client) as _));
+    let mut options = LlmOptions::default();
+    options.max_passes = 2;
+    let (long, asking) = (long(), Asking::new());
+    let ladder = ladder(models.into(), options, &time());
+    let request = asking.request(long.entries(), 400);
+    let plan = ladder.plan(&request);
+    let draft = block_on(ladder.summarize(request)).unwrap();
+    // Who is foretold first is who was asked first.
+    let first = if large.calls() > 0 { "large" } else { "small" };
+    assert_eq!(plan.models[0].model, first, "{plan:?}");
+    assert!(small.calls() + large.calls() <= plan.max_calls as usize, "{plan:?}");
+    draft
+}
+
+const PARTS: &str = r#"{"narrative": "Each request is about one of the parts in src, from src/part_0.rs to src/part_59.rs.", "decisions": [], "action_items": [], "unresolved": [], "current_focus": ""}"#;
+
+// asserts 004-08
+#[test]
+fn a_model_that_takes_all_is_asked_before_one_that_would_see_it_clipped() {
+    let [small, large] = [PARTS, PARTS].map(|answer| Arc::new(Scripted::always(answer)));
+    let draft = asked_for_much(&small, &large, 100_000);
+    assert_eq!((draft.model.as_str(), small.calls(), large.calls()), ("large", 0, 1));
+    let tried: Vec<_> = draft.attempts.iter().map(|tried| (&*tried.summarizer, &*tried.reason)).collect();
+    assert_eq!(tried, [("small", "its window of 6000 tokens is too small for all that is to be summarized")]);
+}
+
+// asserts 004-08
+#[test]
+fn the_one_that_was_passed_over_is_asked_where_the_other_fails() {
+    let (small, large) = (Arc::new(Scripted::always(PARTS)), Arc::new(Scripted::always("no")));
+    let draft = asked_for_much(&small, &large, 100_000);
+    assert_eq!((draft.model.as_str(), large.calls()), ("small", 1));
+    assert_eq!(draft.attempts.len(), 1, "{:?}", draft.attempts);
+}
+
+// asserts 004-08
+#[test]
+fn the_preferred_one_is_asked_where_none_takes_all() {
+    let [small, large] = [PARTS, PARTS].map(|answer| Arc::new(Scripted::always(answer)));
+    let draft = asked_for_much(&small, &large, 7_000);
+    assert_eq!((draft.model.as_str(), large.calls(), draft.attempts.len()), ("small", 0, 0));
 }
 
 #[test]
