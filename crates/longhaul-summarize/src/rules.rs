@@ -54,7 +54,7 @@ mod trail;
 mod undone;
 mod values;
 
-pub use account::{MOST_COMMANDS, task};
+pub use account::{MOST_COMMANDS, task, tools_used};
 pub(crate) use fixed::RULES;
 
 use acts::{Acts, Front, Part};

@@ -112,6 +112,11 @@ pub fn read_until(record: &SummaryRecord) -> u64 {
         let digits = mark.map(|mark| mark.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
         return digits.and_then(|digits| digits.parse().ok()).unwrap_or(record.covers.start);
     }
+    summarized_until(record)
+}
+
+/// Returns the ordinal of the first message behind those that this summary tells of.
+pub fn summarized_until(record: &SummaryRecord) -> u64 {
     // A message that stays in part is covered, and not summarized.
     let stays = |ordinal: u64| record.kept.iter().any(|kept| kept.contains(ordinal));
     let last = record.covered.iter().rev().find(|covered| !stays(covered.ordinal));

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{
-    CallView, Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
+    CallView, Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, each_act,
+    speaker::Speakers,
 };
 use longhaul_transcript::{
     CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, SummaryMode,
@@ -287,15 +288,22 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) fn take(&mut self, call: &CallView<'_>) {
-        let at = self.found.iter().position(|tool| tool.tool == call.name()).unwrap_or_else(|| {
-            self.found.push(ToolUse { tool: call.name().to_owned(), count: 0, notable_uses: Vec::new() });
+        let said = call_text(call, USE_CHARS * 8);
+        let said = clipped(said.trim().lines().next().unwrap_or_default(), USE_CHARS);
+        self.add(call.name(), 1, [said].into_iter().filter(|said| !said.is_empty()));
+    }
+
+    fn add(&mut self, name: &str, count: u32, uses: impl Iterator<Item = String>) {
+        let at = self.found.iter().position(|tool| tool.tool == name).unwrap_or_else(|| {
+            self.found.push(ToolUse { tool: name.to_owned(), count: 0, notable_uses: Vec::new() });
             self.found.len() - 1
         });
         let tool = &mut self.found[at];
-        tool.count += 1;
-        let said = call_text(call, USE_CHARS * 8);
-        let said = clipped(said.trim().lines().next().unwrap_or_default(), USE_CHARS);
-        if !said.is_empty() && !tool.notable_uses.contains(&said) {
+        tool.count = tool.count.saturating_add(count);
+        for said in uses {
+            if tool.notable_uses.contains(&said) {
+                continue;
+            }
             // The first use and the last two tell most about what a tool was for.
             if tool.notable_uses.len() == 3 {
                 tool.notable_uses.remove(1);
@@ -309,6 +317,17 @@ impl Tools {
         self.found.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
         self.found
     }
+}
+
+/// Returns the tools that were called according to `before`, which is what summaries counted, and those that `entries` call, the most
+/// used first.
+pub fn tools_used(before: &[ToolUse], entries: &[Entry]) -> Vec<ToolUse> {
+    let mut tools = Tools::default();
+    for tool in before {
+        tools.add(&tool.tool, tool.count, tool.notable_uses.iter().cloned());
+    }
+    each_act(entries, |act| tools.take(&act.call));
+    tools.used()
 }
 
 /// Returns the arguments of a call as people read them: `command: cargo test`; what goes beyond their first line or `most` bytes

@@ -22,7 +22,7 @@ use super::{
     SessionState, StepError, Steps,
     asked::{Unread, Within},
     running,
-    scope::{Scope, quotation},
+    scope::{Counted, Scope, quotation},
     steps::{Changed, Read},
     stored, written,
 };
@@ -62,6 +62,8 @@ pub struct Job {
     replaces_from: Option<u64>,
     /// Messages before `start` that go out of the view.
     let_go: Vec<Covered>,
+    /// What the summaries before counted of messages that are not read again.
+    counted: Option<Counted>,
     costs: Vec<Tokens>,
     pub(super) index: Arc<FactIndex>,
     /// What the facts say of how much each line of an output is needed.
@@ -286,6 +288,7 @@ impl SessionState {
             is_rebuilt: scope.is_rebuilt,
             replaces_from: scope.replaces_from,
             let_go: scope.let_go,
+            counted: scope.counted,
             words: self.words(previous.as_deref()),
             mode: self.config.mode,
             writes_facts: true,
@@ -487,7 +490,11 @@ impl Job {
         draft
     }
 
-    fn shaped(&self, draft: Draft, request: &SummaryRequest<'_>) -> Draft {
+    fn shaped(&self, mut draft: Draft, request: &SummaryRequest<'_>) -> Draft {
+        if let Some(counted) = &self.counted {
+            let at = request.entries.partition_point(|entry| entry.id.ordinal < counted.until);
+            draft.summary.tools_used = rules::tools_used(&counted.tools, &request.entries[at..]);
+        }
         let runs = self.is_running || self.starts_running;
         let most = if runs { self.plan.limit } else { request.limit };
         forms::shaped(self.preset, draft, request, most, self.settings.preserve_error_details)

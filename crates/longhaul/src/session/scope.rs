@@ -13,10 +13,11 @@ use std::{
 use longhaul_extract::{FactIndex, RankContext};
 use longhaul_summarize::{
     rules,
-    written::{joined, read_until, untold},
+    written::{joined, read_until, summarized_until, untold},
 };
 use longhaul_transcript::{
-    Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
+    Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens,
+    ToolUse, Units,
 };
 
 use super::{LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running};
@@ -40,6 +41,16 @@ pub(super) struct Scope {
     pub(super) replaces_from: Option<u64>,
     /// Messages before `start` that the view shows and the new one does not.
     pub(super) let_go: Vec<Covered>,
+    /// What summaries counted of messages that are not read again.
+    pub(super) counted: Option<Counted>,
+}
+
+/// The uses of tools that summaries tell of.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) tools: Vec<ToolUse>,
+    /// The first message that they do not tell of.
+    pub(super) until: u64,
 }
 
 /// Which originals a compaction reads: all from `start` on, and those it quotes of what came before.
@@ -110,6 +121,7 @@ impl SessionState {
             is_rebuilt: action.is_rebuild() || is_apart,
             replaces_from: self.summaries().map(|record| record.covers.start).min(),
             let_go: self.shown_messages_before(start).collect(),
+            counted: self.tools_counted(),
             previous,
             ..Scope::of_all()
         }
@@ -209,6 +221,14 @@ impl SessionState {
         Some(Arc::new(all))
     }
 
+    /// Returns the uses of tools that the summaries in the view tell of: each counted those of messages of its own.
+    fn tools_counted(&self) -> Option<Counted> {
+        let until = self.summaries().map(|record| summarized_until(record)).max()?;
+        let tools: Vec<ToolUse> =
+            self.summaries().flat_map(|record| record.summary.tools_used.iter().cloned()).collect();
+        Some(Counted { tools, until })
+    }
+
     /// Returns the ordinal from which on no summary tells of what was said.
     pub(super) fn told_until(&self) -> u64 {
         let left_out = self.latest.as_deref().filter(|record| running::leaves_out(record));
@@ -237,7 +257,9 @@ impl SessionState {
         // Under another chaining there may have been several.
         let previous = is_running.then(|| self.all_before()).flatten();
         let replaces_from = previous.as_ref().map(|record| record.covers.start);
+        let counted = previous.as_ref().and_then(|_| self.tools_counted());
         Some(Scope {
+            counted,
             start,
             quoted: self.to_quote(quoted),
             carried: self.carried_before(start),
@@ -414,6 +436,7 @@ impl Scope {
             is_rebuilt: false,
             replaces_from: None,
             let_go: Vec::new(),
+            counted: None,
         }
     }
 }

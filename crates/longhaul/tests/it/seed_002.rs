@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longhaul::{
     Config, Decision, Hold, Preset, Reason, Session, Shown, notice,
     store::{MemoryStore, SummaryStore},
-    summarize::Scripted,
+    summarize::{CompletionRequest, Scripted},
     summary_box,
     tokens::{CharsPer4, ContextWindow},
     transcript::{
@@ -200,6 +200,42 @@ async fn the_record_has_the_documents_fields() {
     assert_eq!(tools, [("Edit", 5, 3), ("Read", 5, 3)]);
     assert_eq!(record.created_at_ms, 1_700_000_000_000);
     assert_eq!(record.tokens, longhaul::tokens::TokenCounter::count_text(&CharsPer4, &record.text));
+}
+
+// asserts 002-13
+#[tokio::test]
+async fn every_use_of_a_tool_is_counted_once_also_where_one_summary_takes_the_place_of_many() {
+    let modes = [SummaryMode::Rules, SummaryMode::Hybrid];
+    for (preset, mode) in Preset::ALL.into_iter().flat_map(|preset| modes.map(|mode| (preset, mode))) {
+        let says = |_: usize, _: &CompletionRequest| Ok(answer("Part after part was read and edited."));
+        let script = (mode != SummaryMode::Rules).then(|| Box::new(says) as Box<Script>);
+        let mut work = Work::with(Config { mode, ..preset.config() }, 8_000, script);
+        let (mut uses, mut replaced) = (0, 0);
+        // More than is read again where one summary takes the place of many.
+        let n_lines = if preset == Preset::Session { 30 } else { 1 };
+        for turn in 0..240 {
+            work.context.push(Message::user(format!("Set the limit of part {turn} to {turn}0 ms, please.")));
+            for (nth, tool) in ["Read", "Edit"].into_iter().enumerate().take(1 + turn % 2) {
+                let path = format!(r#"{{"file_path":"src/part_{turn}.rs"}}"#);
+                let output = format!("fn part_{turn}() {{ wait({turn}) }}\n").repeat(n_lines);
+                for message in exchange(&format!("c{turn}_{nth}"), tool, &path, &output, Outcome::Succeeded) {
+                    work.context.push(message);
+                }
+                uses += 1;
+            }
+            work.context.push(Message::assistant(format!("The limit of part {turn} is {turn}0 ms now.")));
+            let before = work.context.state().view().summaries().count();
+            work.context.prepare().await.unwrap();
+            replaced += usize::from(work.context.state().view().summaries().count() < before);
+        }
+        let state = work.context.state();
+        let view = state.view();
+        let told = view.summaries().flat_map(|record| &record.summary.tools_used);
+        let told: u32 = told.map(|tool| tool.count).sum();
+        let shown = view.messages().map(|message| message.calls().count()).sum::<usize>();
+        assert_eq!(told as usize + shown, uses, "{preset}, {mode:?}, {replaced} times replaced");
+        assert_eq!(replaced > 0, preset == Preset::Session, "{preset}");
+    }
 }
 
 // asserts 002-08
