@@ -254,6 +254,13 @@ pub struct Config {
     /// Unit: none. No message is lost either way. At the hard limit, where a request would be refused, the rules write it all the same.
     pub abort_on_failure: bool,
 
+    /// Whether rules write at once what models were asked for and did not give (true), or the messages stay as they are until the next
+    /// attempt (false).
+    ///
+    /// Unit: none. A failure is no error either way. With false the next attempt waits for `cooldown_messages` and `failure_cooldown_ms`;
+    /// a summary that is asked for by hand, and one at the hard limit, rules write all the same.
+    pub rules_on_failure: bool,
+
     /// The most of the conversation that is sent to a summarizing model in one pass.
     ///
     /// Unit: tokens, or `auto` (what the summarizer's window leaves beside its answer). Range: 500 and up. A lower value
@@ -355,6 +362,7 @@ impl Default for Config {
             preserve_error_details: true,
             preserve_system: true,
             abort_on_failure: false,
+            rules_on_failure: true,
             transcript_cap_tokens: None,
             summary_form: SummaryForm::Auto,
             summarizer_model_preference: Vec::new(),

@@ -225,10 +225,11 @@ impl Session {
             }
             self.told = None;
             // Of any other failure the policy was told: it holds, or makes its one attempt at the limit.
-            if let Err(error @ (Error::Summarize(_) | Error::Draft(_) | Error::Store(_))) =
-                self.act(action, reason, None).await
-            {
-                return Err(error);
+            match self.act(action, reason, None).await {
+                // The messages stay as they are.
+                Err(Error::Summarize(_) | Error::Draft(_)) if !self.state.config().abort_on_failure => {}
+                Err(error @ (Error::Summarize(_) | Error::Draft(_) | Error::Store(_))) => return Err(error),
+                _ => {}
             }
         }
         Ok(())

@@ -30,7 +30,7 @@ use Here::*;
 
 type Example = (&'static str, &'static str, Here);
 
-const EXAMPLES: [Example; 45] = [
+const EXAMPLES: [Example; 46] = [
     ("version", "version = 2", Refused),
     ("preset", "preset = 'session'", Changes(BUDGET, "mode = 'rules'")),
     ("enabled", "enabled = false", WhenToAct),
@@ -74,6 +74,7 @@ const EXAMPLES: [Example; 45] = [
     ("preserve_error_details", "preserve_error_details = false", Changes("failing", "")),
     ("preserve_system", "preserve_system = false", Changes("failing", "")),
     ("abort_on_failure", "abort_on_failure = true", ChangesTheModels(400, "")),
+    ("rules_on_failure", "rules_on_failure = false", WhenToAct),
     ("transcript_cap_tokens", "transcript_cap_tokens = 600", ChangesTheModels(200, "")),
     ("summary_form", "summary_form = 'markdown'", ChangesTheModels(200, "summary_form = 'json'")),
     ("summarizer_model_preference", "summarizer_model_preference = ['second']", ChangesTheModels(200, "")),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use longhaul_summarize::{Draft, Reviewed, SummarizeError, Summarizer, SummaryRequest, within};
 use longhaul_transcript::{Sleep, SummaryMode};
 
-use super::{Error, Session};
+use super::{Error, Session, compacting::is_in_a_models_place};
 use crate::{
     policy::{Action, Decision},
     session::{Job, Rewrite, RewriteError},
@@ -87,11 +87,18 @@ impl Session {
         background: Background,
         draft: Draft,
     ) -> Result<Rewrite, Error> {
-        let Background { job, _under_way, .. } = background;
+        let Background { job, summarizer, _under_way, .. } = background;
         self.tell_attempts(&draft.attempts);
         let reason = job.reason();
         if self.state.is_stale(&job) {
             return Err(Error::Rewrite(RewriteError::Stale));
+        }
+        if let Some(summarizer) = summarizer.filter(|_| self.stays_without_a_model(&job))
+            && is_in_a_models_place(&draft, &*summarizer, &job)
+        {
+            let error = SummarizeError::Exhausted { attempts: draft.attempts };
+            self.fail(reason, error.to_string());
+            return Err(Error::Summarize(error));
         }
         let finished = job.finish(draft).map_err(|error| {
             self.tell_no_summary(error.to_string(), self.background_since);

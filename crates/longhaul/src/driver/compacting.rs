@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use longhaul_store::StoreError;
-use longhaul_summarize::SummarizeError;
+use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_transcript::{Span, SummaryMode, SummaryRecord, Tokens};
 
 use super::{Error, Session, background::asked};
@@ -174,6 +174,11 @@ impl Session {
         let error = match answer {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);
+                if self.stays_without_a_model(&job) && is_in_a_models_place(&draft, &*summarizer, &job) {
+                    let error = Error::Summarize(SummarizeError::Exhausted { attempts: draft.attempts });
+                    self.fail(job.reason(), reason(&error));
+                    return Err(error);
+                }
                 match job.clone().finish(draft) {
                     Ok(finished) => return Ok(finished),
                     Err(error) => Error::Draft(error),
@@ -189,13 +194,21 @@ impl Session {
         }
         // At the hard limit there must be an attempt that cannot fail for want of a model.
         let must_go_on = matches!(job.action(), Action::Emergency { .. });
+        let stays = self.state.config().abort_on_failure && !must_go_on || self.stays_without_a_model(&job);
         // What a step of the caller's does wrong is told where rules meet it as well.
         let is_of_step = matches!(error, Error::Draft(AssembleError::Step(_)));
-        if self.state.config().abort_on_failure && !must_go_on && !is_of_step {
+        if stays && !is_of_step {
             self.fail(job.reason(), reason(&error));
             return Err(error);
         }
         self.by_rule(job)
+    }
+
+    /// Returns whether the messages stay as they are where no model gives this summary: not where it is asked for by hand, nor at the
+    /// hard limit.
+    pub(super) fn stays_without_a_model(&self, job: &Job) -> bool {
+        let must_be_made = matches!(job.action(), Action::Emergency { .. }) || job.reason() == Reason::Manual;
+        !self.state.config().rules_on_failure && !must_be_made
     }
 
     fn by_rule(&mut self, job: Job) -> Result<Finished, Error> {
@@ -310,6 +323,14 @@ impl Session {
         let failures = self.state.policy().failures();
         self.tell(EventKind::Failed { reason, error, failures });
     }
+}
+
+/// Returns whether rules wrote this where models were asked, none of which gave a summary. Where none has room for the prompt,
+/// none is asked, and the next attempt would end the same.
+pub(super) fn is_in_a_models_place(draft: &Draft, summarizer: &dyn Summarizer, job: &Job) -> bool {
+    draft.mode == SummaryMode::Rules
+        && !draft.attempts.is_empty()
+        && summarizer.plan(&job.request()).max_calls > 0
 }
 
 /// Why originals stay although they are to be deleted.

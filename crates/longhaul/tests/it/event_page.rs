@@ -30,9 +30,11 @@ async fn samples() -> Vec<Event> {
             }
         }
     };
-    let mut work = Work::asking(Preset::Chain, 8_000, |_, _| {
+    let fails = |_: usize, _: &longhaul::summarize::CompletionRequest| {
         Err(longhaul::summarize::ClientError::Transport { reason: "connection reset".into() })
-    });
+    };
+    let config = longhaul::Config { rules_on_failure: true, ..Preset::Chain.config() };
+    let mut work = Work::with(config, 8_000, Some(Box::new(fails)));
     assert!(work.talk(90, 100).await > 0, "something is summarized");
     let sent = work.context.state().view().id();
     let usage = longhaul::transcript::Usage { input: work.context.state().tokens(), ..Default::default() };

@@ -357,13 +357,60 @@ async fn a_failed_summarization_loses_no_message() {
     }
     assert!(matches!(error, Some(Error::Summarize(_))), "{error:?}");
     assert!(work.events().iter().any(|event| matches!(event, EventKind::Failed { .. })));
-    let silent = Config { abort_on_failure: false, ..Preset::Chain.config() };
-    let mut work = Work::with(silent, WINDOW, Some(Box::new(fails)));
-    work.talk(100, 150).await;
-    assert_eq!(work.context.state().originals().len(), 100);
-    assert!(!work.finished().is_empty());
-    assert!(work.finished().iter().all(|finish| finish.mode == SummaryMode::Rules));
+}
+
+// asserts 004-42
+#[tokio::test]
+async fn the_original_messages_are_sent_where_no_model_gives_a_summary() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fails);
+    let said = |work: &Work| work.context.state().view().messages().cloned().collect::<Vec<_>>();
+    let failed = |work: &Work| work.events().iter().any(|event| matches!(event, EventKind::Failed { .. }));
+    while !failed(&work) {
+        work.talk(1, 100).await;
+    }
+    let originals = |work: &Work| -> Vec<Arc<Message>> {
+        work.context.state().originals().entries().iter().map(|entry| Arc::clone(&entry.message)).collect()
+    };
+    assert_eq!(said(&work), originals(&work));
     assert!(work.events().iter().any(|event| matches!(event, EventKind::SummarizerFailed { .. })));
+    // Each message that follows does not ask again.
+    let calls = work.calls();
+    work.talk(3, 20).await;
+    assert_eq!((work.calls(), said(&work)), (calls, originals(&work)));
+    // Where they no longer fit, rules write; and so where somebody asks for it.
+    work.talk(100, 150).await;
+    assert_eq!(originals(&work).len(), work.context.state().originals().len());
+    assert!(!work.finished().is_empty());
+    for finish in work.finished() {
+        assert!(matches!(finish.reason, Reason::Emergency { .. }) && finish.mode == SummaryMode::Rules);
+    }
+    let mut work = Work::asking(Preset::Chain, WINDOW, fails);
+    work.talk(30, 60).await;
+    work.context.compact(None).await.unwrap();
+    assert_eq!(work.finished()[0].mode, SummaryMode::Rules);
+    // Under other presets they write at once.
+    let mut work = Work::asking(Preset::ContextManager, WINDOW, fails);
+    work.talk(100, 150).await;
+    assert!(!work.finished().is_empty());
+    assert!(work.finished().iter().all(|finish| !matches!(finish.reason, Reason::Emergency { .. })));
+}
+
+// asserts 004-42
+#[tokio::test]
+async fn a_model_that_is_back_writes_the_summary_that_it_owes() {
+    let back = |nth: usize, request: &longhaul::summarize::CompletionRequest| match nth {
+        0 | 1 => fails(nth, request),
+        _ => fine(nth, request),
+    };
+    let config = Config { failure_cooldown_ms: 0, ..Preset::Chain.config() };
+    let mut work = Work::with(config, WINDOW, Some(Box::new(back)));
+    while work.finished().is_empty() {
+        work.talk(1, 60).await;
+    }
+    let finish = &work.finished()[0];
+    assert_eq!(finish.mode, SummaryMode::Llm);
+    assert!(!matches!(finish.reason, Reason::Emergency { .. }), "{finish:?}");
+    assert!((0.8..0.95).contains(&finish.ratio_before), "{finish:?}");
 }
 
 // Drift.

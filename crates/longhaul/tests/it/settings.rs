@@ -37,7 +37,7 @@ use Scene::{LongErrors, LongInstructions, ModelDown, Usual};
 /// A setting, the scene, settings beside it, and the same with the setting changed.
 type Example = (&'static str, Scene, &'static str, &'static str);
 
-const EXAMPLES: [Example; 45] = [
+const EXAMPLES: [Example; 46] = [
     ("version", Usual, "", "version = 2"),
     ("preset", Usual, "", "preset = 'session'"),
     ("enabled", Usual, "", "enabled = false"),
@@ -78,6 +78,7 @@ const EXAMPLES: [Example; 45] = [
     ("preserve_error_details", LongErrors, "", "preserve_error_details = false"),
     ("preserve_system", Usual, OFF, "preserve_system = false"),
     ("abort_on_failure", ModelDown, "mode = 'llm'", "abort_on_failure = true"),
+    ("rules_on_failure", ModelDown, "mode = 'llm'", "rules_on_failure = false"),
     ("transcript_cap_tokens", Usual, "mode = 'llm'", "transcript_cap_tokens = 600"),
     ("summary_form", Usual, "mode = 'llm'\nsummary_form = 'json'", "summary_form = 'markdown'"),
     ("summarizer_model_preference", Usual, "mode = 'llm'", "summarizer_model_preference = ['second']"),

@@ -43,6 +43,7 @@ max_summary_share = 0.3
 preserve_error_details = false
 preserve_system = false
 abort_on_failure = true
+rules_on_failure = false
 transcript_cap_tokens = 9000
 summary_form = 'markdown'
 summarizer_model_preference = ['second']

@@ -97,6 +97,7 @@ pub(in crate::driver) fn unused(
             ASKS_NO_MODEL,
         ),
         (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
+        (is_by_rule && config.rules_on_failure != usual.rules_on_failure, "rules_on_failure", ASKS_NO_MODEL),
         (is_by_rule && config.summary_form != usual.summary_form, "summary_form", ASKS_NO_MODEL),
         (
             config.delete_originals && !has_store,
