@@ -209,11 +209,11 @@ async fn every_use_of_a_tool_is_counted_once_also_where_one_summary_takes_the_pl
     for (preset, mode) in Preset::ALL.into_iter().flat_map(|preset| modes.map(|mode| (preset, mode))) {
         let says = |_: usize, _: &CompletionRequest| Ok(answer("Part after part was read and edited."));
         let script = (mode != SummaryMode::Rules).then(|| Box::new(says) as Box<Script>);
-        let mut work = Work::with(Config { mode, ..preset.config() }, 8_000, script);
         let (mut uses, mut replaced) = (0, 0);
-        // More than is read again where one summary takes the place of many.
-        let n_lines = if preset == Preset::Session { 30 } else { 1 };
-        for turn in 0..240 {
+        // Under its own preset there is more than is read again where one summary takes the place of many.
+        let (window, n_lines) = if preset == Preset::Session { (3_000, 15) } else { (6_000, 1) };
+        let mut work = Work::with(Config { mode, ..preset.config() }, window, script);
+        for turn in 0..150 {
             work.context.push(Message::user(format!("Set the limit of part {turn} to {turn}0 ms, please.")));
             for (nth, tool) in ["Read", "Edit"].into_iter().enumerate().take(1 + turn % 2) {
                 let path = format!(r#"{{"file_path":"src/part_{turn}.rs"}}"#);
