@@ -87,6 +87,25 @@ fn formats_summary_concisely() {
     );
 }
 
+// asserts 001-35
+#[tokio::test]
+async fn what_is_sent_says_what_it_costs_and_what_was_taken_out_of_it() {
+    let mut work = Work::new(Preset::Rolling, 8_000);
+    work.talk(8, 100).await;
+    assert!(work.finished().is_empty(), "nothing was taken out");
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    let view = work.context.prepare().await.unwrap();
+    let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+    assert_eq!(view.tokens(), counted + CharsPer4.framing().per_reply);
+    let finish = &work.finished()[0];
+    assert!(view.tokens() <= Tokens(8_000) && view.tokens() == finish.tokens_after);
+    // What is gone and what is there are all that was said; one message more is the summary.
+    let (gone, said) = (finish.compressed_messages, work.context.state().originals().len() as u64);
+    assert_eq!((gone - finish.digested) + view.messages().count() as u64, said + 1);
+}
+
 // asserts 001-20
 #[tokio::test]
 async fn falls_back_to_rules_when_the_context_is_too_large() {

@@ -90,14 +90,21 @@ async fn the_second_tier_asks_the_model_at_120k() {
 // asserts 003-05
 #[tokio::test]
 async fn the_last_eight_messages_stay_intact() {
-    let mut work = Work::new(Preset::TwoTier, WINDOW);
-    while work.finished().is_empty() {
-        work.talk(1, 1_500).await;
-    }
-    let sent = work.sent();
-    let entries = work.context.state().originals().entries();
-    for entry in &entries[entries.len() - 8..] {
-        assert!(sent.contains(&text(&entry.message)), "{}", entry.id);
+    // Also where they take more than a tail of the defaults would.
+    for tokens in [1_500, 5_000, 6_500] {
+        let mut work = Work::new(Preset::TwoTier, WINDOW);
+        while work.finished().len() < 2 {
+            let before = work.finished().len();
+            work.talk(1, tokens).await;
+            if work.finished().len() == before {
+                continue;
+            }
+            let sent = work.sent();
+            let entries = work.context.state().originals().entries();
+            for entry in &entries[entries.len() - 8..] {
+                assert!(sent.contains(&text(&entry.message)), "{tokens}: {}", entry.id);
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 /// How many requirements each document has, as they were counted when the map was made, and how many are tested under every
 /// preset.
 const REQUIREMENTS: [(&str, usize); 6] =
-    [("000", 28), ("001", 34), ("002", 39), ("003", 19), ("004", 58), ("all", 11)];
+    [("000", 28), ("001", 35), ("002", 39), ("003", 19), ("004", 58), ("all", 11)];
 
 /// What the workspace's Rust files say of their functions.
 #[derive(Debug, Default)]
