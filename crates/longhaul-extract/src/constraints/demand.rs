@@ -11,9 +11,9 @@ mod phrases;
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
-    BANS_ABROAD, EPISTEMIC, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD, NOBODY_TELLS, NOT_THINGS,
-    OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES, TELLS, THINKS,
-    VERBS,
+    BANS_ABROAD, EPISTEMIC, IN_LANGUAGE, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD, NOBODY_TELLS,
+    NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES, TELLS,
+    THINKS, VERBS,
 };
 
 /// What a person demands or sets down.
@@ -154,8 +154,17 @@ impl Words {
             .any(|clause| forbids_clause(clause) || abroad(clause))
     }
 
-    /// Returns whether a few words name all that is wanted: "English only please".
+    /// Returns whether a few words name all that is wanted: "English only please", "Kommentare auf Deutsch", "we don't deploy here".
     fn is_limited_to(&self) -> bool {
+        if self.begins(&["we don't", "we do not"])
+            && self.text.trim_end_matches([' ', '|']).ends_with(" here")
+        {
+            return true;
+        }
+        let words = self.text.split_whitespace().count();
+        if words <= 8 && IN_LANGUAGE.iter().any(|language| self.has(language)) {
+            return true;
+        }
         let text = self.text.trim_end_matches([' ', '|']);
         let text = text.strip_suffix(" please").unwrap_or(text);
         text.ends_with(" only") && (2..=5).contains(&text.split_whitespace().count())

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use longhaul_transcript::Constraint;
 
 use super::{
-    Demand, Found, content_words, demand,
+    Demand, DemandKind, Found, content_words, demand,
     markers::{Revocation, forbids, lifts, permits, revocation},
 };
 
@@ -44,37 +44,44 @@ fn stands(demand: &Demand, message: u64) -> bool {
 /// What a sentence is compared by.
 pub(super) struct Telling {
     words: BTreeSet<String>,
-    /// Its telling words without their endings: "pushing is fine again" is of what forbade to push.
-    stems: BTreeSet<String>,
     forbids: bool,
+    /// What each of its clauses names, without endings, where it is a rule: "pushing is fine again" is of what forbade to push.
+    clauses: Vec<BTreeSet<String>>,
 }
 
 impl Telling {
     pub(super) fn of(sentence: &str) -> Telling {
-        let words = content_words(sentence);
-        let stems = stems(sentence);
-        Telling { words, stems, forbids: forbids(sentence) || demand::forbids_first(sentence) }
+        let forbids = forbids(sentence) || demand::forbids_first(sentence);
+        let is_rule = forbids
+            || demand::read(sentence).is_some_and(|read| read.kind == DemandKind::Rule || read.is_labelled);
+        let clauses = sentence.split([',', ';', '.', ':']).filter(|_| is_rule);
+        let clauses = clauses.map(stems).filter(|stems| !stems.is_empty()).collect();
+        Telling { words: content_words(sentence), forbids, clauses }
     }
 
-    /// Returns whether this is a ban of what is allowed: a third of what it names is there.
-    fn may_be_lifted(&self, allowed: &Allowed) -> bool {
-        let shared = self.stems.intersection(&allowed.stems).count();
-        self.forbids && (allowed.is_anything || shared > 0 && shared * 3 >= self.stems.len())
+    /// Returns whether this is a rule of what is allowed or changed: a third of what one of its clauses names is there.
+    fn may_be_lifted(&self, by: &Lifting) -> bool {
+        let shares = |clause: &BTreeSet<String>| {
+            let shared = clause.intersection(&by.stems).count();
+            shared > 0 && shared * 3 >= clause.len()
+        };
+        self.forbids && by.is_of_anything || self.clauses.iter().any(shares)
     }
 }
 
-/// What a sentence allows.
-struct Allowed {
+/// What a sentence allows, or changes.
+struct Lifting {
     stems: BTreeSet<String>,
     /// It may be of any ban: "the freeze is over", "rules 1 and 2 are lifted".
-    is_anything: bool,
+    is_of_anything: bool,
 }
 
-impl Allowed {
-    fn by(sentence: &str) -> Option<Allowed> {
-        let is_anything = lifts(sentence);
-        let is_one = (is_anything || permits(sentence)) && !sentence.trim_end().ends_with(['?', '？']);
-        is_one.then(|| Allowed { stems: stems(sentence), is_anything })
+impl Lifting {
+    fn by(sentence: &str) -> Option<Lifting> {
+        let is_of_anything = lifts(sentence);
+        let is_one = is_of_anything || permits(sentence) || revocation(sentence).is_some();
+        let is_one = is_one && !sentence.trim_end().ends_with(['?', '？']);
+        is_one.then(|| Lifting { stems: stems(sentence), is_of_anything })
     }
 }
 
@@ -95,19 +102,19 @@ fn stem(word: &str) -> &str {
     stems.into_iter().find(|stem| stem.len() >= 4 || stem.len() == 3 && word.len() <= 6).unwrap_or(word)
 }
 
-/// Returns whether `sentence` allows something that may be forbidden. Nothing is taken back by that: both are told.
+/// Returns whether `sentence` allows or changes what a rule that stands may be of. Nothing is taken back by that: both are told.
 pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
-    let Some(allowed) = Allowed::by(sentence) else { return false };
+    let Some(by) = Lifting::by(sentence) else { return false };
     let mut standing = found.iter().filter(|found| stands(&found.demand, message));
-    standing.any(|found| found.telling.may_be_lifted(&allowed))
+    standing.any(|found| found.telling.may_be_lifted(&by))
 }
 
 /// Returns those of `rules` that `by` takes back, or may: it binds as much as they do.
 pub fn lifted_by<'a>(by: &Constraint, rules: &'a [Constraint]) -> Vec<&'a Constraint> {
-    let allowed = Allowed::by(&by.text);
+    let lifting = Lifting::by(&by.text);
     let may = |rule: &Constraint| {
         let is_before = rule.message < by.message && rule.superseded_by.is_none();
-        is_before && allowed.as_ref().is_some_and(|allowed| Telling::of(&rule.text).may_be_lifted(allowed))
+        is_before && lifting.as_ref().is_some_and(|lifting| Telling::of(&rule.text).may_be_lifted(lifting))
     };
     rules.iter().filter(|rule| rule.superseded_by == Some(by.message) || may(rule)).collect()
 }

@@ -271,8 +271,10 @@ impl<'a> Fixed<'a> {
             let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
-            // What takes something back binds as much as that did.
-            let lifted = lifted_by(rule, rules).into_iter().map(|lifted| rank(&lifted.text));
+            // What takes something back binds as much as that did: the newest that does.
+            let newest =
+                lifting.iter().filter(|(lifted, by)| *by == rule.message && lifted_in(lifted) == Some(*by));
+            let lifted = newest.map(|(lifted, _)| rank(&lifted.text));
             let rank = if is_over { WISH } else { lifted.fold(rank(&rule.text), u8::min) };
             lines.push(Line { at, text, cost, is_systems, is_over, rank });
         }

@@ -196,6 +196,7 @@ const LASTING: &[&str] = &[
     " before ",
     " after ",
     " from now on ",
+    " from here on ",
     " going forward ",
     " as a rule ",
     " in general ",

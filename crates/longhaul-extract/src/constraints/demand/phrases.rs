@@ -41,6 +41,12 @@ pub(super) const OPENERS: &[&str] = &[
     " today ",
     " this week ",
     " meanwhile ",
+    " und ",
+    " aber ",
+    " bitte ",
+    " et ",
+    " mais ",
+    " pero ",
 ];
 
 /// What people cry out before they say what they want.
@@ -489,4 +495,18 @@ pub(super) const NOBODY_TELLS: &[&str] = &[
     "wants",
     "complained",
     "reads",
+];
+
+/// In which language something is to be, where a few words say it.
+pub(super) const IN_LANGUAGE: &[&str] = &[
+    " auf deutsch ",
+    " auf englisch ",
+    " en español ",
+    " en inglés ",
+    " en français ",
+    " en anglais ",
+    " em português ",
+    " comments in ",
+    " answers in english ",
+    " reply in ",
 ];
