@@ -19,8 +19,8 @@ pub enum Location {
 }
 
 /// Opens the store that `url` names: `memory:`, a server's `postgres://…`, or else the path of a file (`sqlite:` may stand
-/// before it), which is made where it is missing, with the folders above it: look at [`Location::may_exist`] first where a
-/// mistyped path is to be no new store.
+/// before it), which is made where it is missing; its folder is not. Look at [`Location::may_exist`] first where a mistyped
+/// name is to be no new store.
 ///
 /// # Errors
 /// Those of [`Location::open`].
@@ -200,6 +200,16 @@ mod tests {
                 "{url}: {error:?}"
             );
         }
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn a_folder_that_is_not_there_is_not_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mistyped").join("u.db");
+        let error = open_store(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("mistyped") && error.contains("does not exist"), "{error}");
+        assert!(!folder.path().join("mistyped").exists());
     }
 
     #[test]

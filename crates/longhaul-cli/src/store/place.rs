@@ -1,7 +1,7 @@
 //! Where the store is, and what opens it.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -59,6 +59,16 @@ pub(crate) fn data_folder() -> Result<PathBuf> {
     Ok(folder.join("longhaul"))
 }
 
+/// Makes the folder of the user's own store where it is missing, for the user alone.
+fn make_data_folder() -> Result<()> {
+    let folder = data_folder()?;
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&folder).with_context(|| format!("{} cannot be made", paint::path(&folder)))
+}
+
 /// Fails where the file that `flag` names would be put in the place of the store, or of what belongs to it.
 pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result<()> {
     let (Some(path), Ok(Location::File(store))) = (path, place_of(args)) else { return Ok(()) };
@@ -94,6 +104,9 @@ fn open_by(
         && path.metadata().is_ok_and(|found| !found.is_file())
     {
         bail!("the store {} cannot be opened: it is no file", paint::path(path));
+    }
+    if args.store.is_none() {
+        make_data_folder()?;
     }
     open(&place, key.as_deref()).with_context(|| format!("the store {place} cannot be opened"))
 }

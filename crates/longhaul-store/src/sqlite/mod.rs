@@ -59,10 +59,11 @@ pub enum Synchronous {
 }
 
 impl SqliteStore {
-    /// Opens the store at `path`, which is made where it is missing, with its folder.
+    /// Opens the store at `path`, which is made where it is missing. A folder that is missing is not: a mistyped path is no
+    /// new place.
     ///
     /// # Errors
-    /// When the file cannot be opened or made, is no database of longhaul, or is of a newer version.
+    /// When the file cannot be opened or made, also for want of its folder, is no database of longhaul, or is of a newer version.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(path, Synchronous::Full)
     }
@@ -408,12 +409,10 @@ fn is_in_use(path: &Path) -> bool {
 /// Makes the file and its folder, for their owner alone. SQLite gives its own files beside it the same rights.
 fn make_private(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.exists()) {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
+    // Of one that cannot be looked at the system says why.
+    if let Some(folder) = folder.filter(|folder| folder.try_exists().is_ok_and(|exists| !exists)) {
+        let said = format!("the folder {} does not exist; it has to be made first", folder.display());
+        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, said));
     }
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
