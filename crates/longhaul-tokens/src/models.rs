@@ -115,12 +115,18 @@ impl ModelTable {
     /// Reads a table in the form of `data/models.tsv`: tab-separated columns as its header says, `#` for comments.
     ///
     /// # Errors
-    /// When a line lacks a column or a column is not of its kind; the error names line and column.
+    /// When a line lacks a column or has one too many, a column is not of its kind, or two lines are of one model; the error
+    /// names line and column.
     pub fn from_tsv(text: &str) -> Result<ModelTable, TokensError> {
         let mut table = ModelTable::new();
         for (line, row) in text.lines().enumerate() {
             if !row.is_empty() && !row.starts_with('#') {
-                table.insert(parse_row(line + 1, row)?);
+                let model = parse_row(line + 1, row)?;
+                if table.models.contains_key(&model.name) {
+                    let (value, expected) = (model.name, "a model that no line before has");
+                    return Err(TokensError::ModelTable { line: line + 1, field: "name", value, expected });
+                }
+                table.insert(model);
             }
         }
         Ok(table)
@@ -215,12 +221,15 @@ fn parse_row(line: usize, row: &str) -> Result<Model, TokensError> {
         expected,
     };
     let tokens = |field, value: &str| match value.parse() {
-        Ok(tokens) => Ok(Tokens(tokens)),
-        Err(_) => Err(bad(field, value, "a whole number of tokens")),
+        Ok(tokens @ 1..) => Ok(Tokens(tokens)),
+        _ => Err(bad(field, value, "a whole number of tokens")),
     };
     let price = |field, value: &str| match value {
         "-" => Ok(None),
-        value => value.parse().map(Some).map_err(|_| bad(field, value, "dollars, or -")),
+        value => match value.parse::<f64>() {
+            Ok(price) if price.is_finite() && price >= 0.0 => Ok(Some(price)),
+            _ => Err(bad(field, value, "dollars, or -")),
+        },
     };
     let name = next("name")?.to_owned();
     let window = tokens("window", next("window")?)?;
@@ -236,14 +245,17 @@ fn parse_row(line: usize, row: &str) -> Result<Model, TokensError> {
         cache_read: price("cache_read", next("cache_read")?)?,
         cache_write: price("cache_write", next("cache_write")?)?,
     };
-    Ok(Model { name, window, max_output, tokenizer, media, prices })
+    match columns.next() {
+        None => Ok(Model { name, window, max_output, tokenizer, media, prices }),
+        Some(more) => Err(bad("the column after cache_write", more, "nothing")),
+    }
 }
 
 fn parse_media(text: &str) -> Option<MediaFormula> {
-    let (name, figures) = text.split_once(':').unwrap_or((text, ""));
-    let mut figures = figures.split(':').map(|figure| figure.parse::<u32>().ok());
-    let mut figure = || figures.next().flatten();
-    Some(match name {
+    let mut pieces = text.split(':');
+    let name = pieces.next()?;
+    let mut figure = || pieces.next()?.parse::<u32>().ok();
+    let formula = match name {
         "openai-tiles" => MediaFormula::OpenAiTiles { base: figure()?, tile: figure()? },
         "openai-patches" => MediaFormula::OpenAiPatches { percent: figure()? },
         "anthropic" => MediaFormula::Anthropic { max_edge: figure()? },
@@ -251,7 +263,8 @@ fn parse_media(text: &str) -> Option<MediaFormula> {
         "per-image" => MediaFormula::PerImage { image: figure()?, page: figure()? },
         "unknown" => MediaFormula::Unknown,
         _ => return None,
-    })
+    };
+    pieces.next().is_none().then_some(formula)
 }
 
 #[cfg(test)]
@@ -321,5 +334,24 @@ mod tests {
         assert_eq!(error("m\t9\t5"), "line 1 of the model table: tokenizer is \"\"; expected a value");
         assert!(error("m\t9\t5\tgpt2x\tunknown\t-\t-\t-\t-").contains("an encoding or a family"));
         assert!(error("m\t9\t5\tclaude\tanthropic\t-\t-\t-\t-").contains("a media formula"));
+        assert!(error("m\t9\t5\tclaude\tanthropic:9:9\t-\t-\t-\t-").contains("a media formula"));
+    }
+
+    #[test]
+    fn what_a_table_says_beyond_its_columns_is_not_passed_over() {
+        let error = |text: &str| ModelTable::from_tsv(text).unwrap_err().to_string();
+        let row = "m\t9\t5\tclaude\tunknown\t-\t-\t-\t-";
+        assert_eq!(
+            error(&format!("{row}\tvision")),
+            "line 1 of the model table: the column after cache_write is \"vision\"; expected nothing"
+        );
+        assert_eq!(
+            error(&format!("{row}\n{row}")),
+            "line 2 of the model table: name is \"m\"; expected a model that no line before has"
+        );
+        assert!(error(&row.replace("\t9\t", "\t0\t")).contains("window is \"0\""));
+        for price in ["nan", "inf", "-1"] {
+            assert!(error(&row.replace("unknown\t-", &format!("unknown\t{price}"))).contains("input is"));
+        }
     }
 }
