@@ -61,15 +61,16 @@ pub struct Config {
 
     /// How summaries are made: `rules` (offline, no cost), `llm` (by a model), `hybrid` (facts by rule, narrative by a model).
     ///
-    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer. In `hybrid` a `Summarizer` of your
+    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer: without one `llm` is refused, and in
+    /// `hybrid` rules write all of it, which a session says. In `hybrid` a `Summarizer` of your
     /// own that returns prose gets half of the room, and facts by rule fill the rest; under `rolling` and `two-tier` it gets all
     /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: above `reset_ratio`, up to 1.0. A higher value compacts later:
-    /// more is kept verbatim and in the provider's cache, and there is less room for one large tool result, and for what is
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above `reset_ratio`, up to 1.0, and above the 200 tokens that any
+    /// compaction leaves. A higher value compacts later: more is kept verbatim and in the provider's cache, and there is less room for one large tool result, and for what is
     /// said while a summary is made in the background. What is given in tokens, or of the whole window, lies at
     /// nine tenths of the budget at most.
     pub trigger_ratio: Threshold,
@@ -102,7 +103,7 @@ pub struct Config {
 
     /// Takes the place of `target_ratio` where the size of the context after a compaction is known in tokens.
     ///
-    /// Unit: tokens, or `auto`. Range: above 0. A higher value keeps more verbatim and rewrites more often.
+    /// Unit: tokens, or `auto`. Range: above 200. A higher value keeps more verbatim and rewrites more often.
     #[serde(with = "or_auto")]
     pub target_context_tokens: Option<Tokens>,
 
@@ -114,7 +115,7 @@ pub struct Config {
 
     /// Room kept free for the model's answer.
     ///
-    /// Unit: tokens, or `auto` for the model's largest answer. A higher value leaves a smaller budget for the history.
+    /// Unit: tokens, or `auto` for the model's largest answer. Range: below the window. A higher value leaves a smaller budget for the history.
     #[serde(with = "or_auto")]
     pub reserved_output_tokens: Option<Tokens>,
 

@@ -186,7 +186,9 @@ impl Session {
         id
     }
 
-    /// Returns what to send to the model, compacted first where the policy says so.
+    /// Returns what to send to the model, compacted first where the policy says so. Before anything was said that is an empty
+    /// view, or instructions alone ([`View::is_only_instructions`]), and no error: frameworks ask for the history before they add
+    /// the message that makes it a request.
     ///
     /// # Errors
     /// When what must stay does not fit, with the floor and by how much it is over; with `abort_on_failure`, when
@@ -346,8 +348,8 @@ impl Session {
     /// the context is too large for it.
     ///
     /// # Errors
-    /// As [`Builder::build`]: when the settings cannot be used, with every reason, the window leaves no room, or mode is
-    /// `llm` and nobody was given to write summaries. The session then goes on as it was.
+    /// As [`Builder::build`]: when the settings cannot be used, with every reason, the window leaves no room, the counter counts
+    /// nothing, or mode is `llm` and nobody was given to write summaries. The session then goes on as it was.
     pub fn switch_model(
         &mut self,
         window: ContextWindow,
@@ -356,6 +358,7 @@ impl Session {
     ) -> Result<(), BuildError> {
         let config = config.validated()?;
         builder::check::room(&config, window, self.state.fixed_overhead())?;
+        builder::check::counter(&*counter)?;
         if config.mode == SummaryMode::Llm && self.summarizer.is_none() {
             return Err(BuildError::NoSummarizer);
         }

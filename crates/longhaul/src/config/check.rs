@@ -6,7 +6,7 @@ use longhaul_transcript::Tokens;
 use serde::Serialize;
 
 use super::{Config, SoftAction, SummaryLimit, Threshold};
-use crate::Preset;
+use crate::{Preset, compact::FLOOR_EXTRA};
 
 /// Bytes of a line that stands in every summary.
 const LONGEST_LINE: usize = 400;
@@ -107,6 +107,13 @@ impl Config {
             );
         }
         self.check_thresholds(&mut check);
+        if let (Some(reserved), Some(window)) = (self.reserved_output_tokens, self.max_context_tokens) {
+            check(
+                reserved < window,
+                "reserved_output_tokens",
+                format!("{reserved} is not below max_context_tokens ({window})"),
+            );
+        }
         let ratio_above_zero = |ratio: f64| ratio > 0.0 && ratio <= 1.0;
         check(
             (0.0..=0.5).contains(&self.min_gain_ratio),
@@ -231,6 +238,24 @@ impl Config {
                 format!("{threshold} is not a ratio above 0.0 and up to 1.0, or tokens above zero"),
             );
         }
+        for (field, threshold) in &tiers {
+            let is_out_of_reach =
+                matches!(threshold, Threshold::Tokens(tokens) if (Tokens(1)..=FLOOR_EXTRA).contains(tokens));
+            check(
+                !is_out_of_reach,
+                field,
+                format!("{threshold} are less than any compaction leaves; expected more than {FLOOR_EXTRA}"),
+            );
+        }
+        if let (Some(Threshold::Tokens(tail)), Threshold::Tokens(trigger)) =
+            (self.preserve_recent_tokens, self.trigger_ratio)
+        {
+            check(
+                tail <= trigger,
+                "preserve_recent_tokens",
+                format!("{tail} tokens are above trigger_ratio ({trigger} tokens)"),
+            );
+        }
         for pair in tiers.windows(2) {
             let ((low_name, low), (high_name, high)) = (pair[0], pair[1]);
             check(
@@ -306,6 +331,29 @@ mod tests {
     fn mixed_kinds_wait_for_a_budget() {
         assert_eq!(problems("trigger_ratio = 120_000"), "");
         assert_ne!(problems("trigger_ratio = 50_000\nreset_ratio = 60_000"), "");
+    }
+
+    #[test]
+    fn numbers_of_tokens_that_nothing_can_keep_to_are_problems() {
+        for field in ["target_ratio", "target_context_tokens", "soft_ratio", "reset_ratio", "trigger_ratio"] {
+            let value = if field == "target_context_tokens" { "5" } else { "\"5 tokens\"" };
+            assert_eq!(
+                problems(&format!("{field} = {value}")),
+                format!("{field}: 5 tokens are less than any compaction leaves; expected more than 200\n")
+            );
+        }
+        expect![[r#"
+            preserve_recent_tokens: 300000 tokens are above trigger_ratio (120000 tokens)
+            reserved_output_tokens: 9000 is not below max_context_tokens (8000)
+        "#]]
+        .assert_eq(&problems(
+            r#"
+            trigger_ratio = "120k tokens"
+            preserve_recent_tokens = "300k tokens"
+            max_context_tokens = 8000
+            reserved_output_tokens = 9000
+        "#,
+        ));
     }
 
     #[test]

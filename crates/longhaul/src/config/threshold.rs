@@ -203,6 +203,9 @@ pub struct Adjustment {
     pub used: Tokens,
     /// The budget it did not fit.
     pub budget: Tokens,
+    /// The threshold that it must be below, as that is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<(Setting, Tokens)>,
 }
 
 /// A setting that is a threshold.
@@ -240,15 +243,15 @@ impl fmt::Display for Setting {
 impl Adjustment {
     /// Returns why the setting is not used as it is set, and what is used.
     pub fn why(&self) -> String {
-        let Adjustment { wanted, used, budget, .. } = self;
-        match wanted > budget {
-            true => format!("{wanted:#} tokens do not fit a budget of {budget:#}; {used:#} are used"),
-            false => {
-                format!(
-                    "{wanted:#} tokens do not go with the other thresholds and a budget of {budget:#}; {used:#} are used"
-                )
+        let Adjustment { wanted, used, budget, below, .. } = self;
+        let why = match below {
+            _ if wanted > budget => format!("do not fit a budget of {budget:#}"),
+            Some((above, at)) if wanted >= at => {
+                format!("are not below {above} ({at:#}) in a budget of {budget:#}")
             }
-        }
+            _ => format!("do not go with the other thresholds and a budget of {budget:#}"),
+        };
+        format!("{wanted:#} tokens {why}; {used:#} are used")
     }
 }
 
@@ -302,16 +305,25 @@ impl Config {
         };
         let settings = [target, Setting::SoftRatio, Setting::ResetRatio, Setting::TriggerRatio];
         let used = self.fitting(wanted, budget);
-        let pairs = wanted.into_iter().zip(used);
-        let adjustment = |(setting, (wanted, used)): (Setting, (Tokens, Tokens))| {
+        let (mut all, mut below) = (Vec::new(), None);
+        for (setting, (wanted, used)) in settings.into_iter().zip(wanted.into_iter().zip(used)).rev() {
             // Without a soft tier its threshold stands for nothing.
-            let counts = setting != Setting::SoftRatio || self.soft_action != SoftAction::Off;
-            (counts && wanted != used).then_some(Adjustment { setting, wanted, used, budget })
-        };
-        let [most, ..] = used;
-        let tail = self.preserve_recent_tokens.map(|tail| tail.tokens(base)).filter(|tail| *tail > most);
-        let tail = tail.map(|tail| (Setting::PreserveRecentTokens, (tail, most)));
-        settings.into_iter().zip(pairs).chain(tail).filter_map(adjustment).collect()
+            if setting == Setting::SoftRatio && self.soft_action == SoftAction::Off {
+                continue;
+            }
+            if wanted != used {
+                all.push(Adjustment { setting, wanted, used, budget, below });
+            }
+            below = Some((setting, used));
+        }
+        all.reverse();
+        if let (Some(tail), Some((_, used))) = (self.preserve_recent_tokens, below)
+            && tail.tokens(base) > used
+        {
+            let (setting, wanted) = (Setting::PreserveRecentTokens, tail.tokens(base));
+            all.push(Adjustment { setting, wanted, used, budget, below });
+        }
+        all
     }
 
     /// Returns those of the [`adjustments`](Self::adjustments) that are of a number of tokens: a share that gives way to

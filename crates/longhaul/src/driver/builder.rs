@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     StoreCache,
-    config::{Config, ConfigError, provider_name},
+    config::{Config, ConfigError, Threshold, provider_name},
     session::{CompactionStep, SessionState, Steps},
 };
 
@@ -125,10 +125,30 @@ pub enum BuildError {
         /// What a compaction needs beside the messages that must stay.
         least: Tokens,
     },
+    /// The trigger lies where no compaction comes below it: each message would make for another.
+    #[error(
+        "trigger_ratio ({trigger_ratio}) comes to {trigger} tokens of a budget of {budget}, and no compaction goes below \
+         {least}; expected more"
+    )]
+    TriggerBelowFloor {
+        /// The setting.
+        trigger_ratio: Threshold,
+        /// What it comes to.
+        trigger: Tokens,
+        /// What the window leaves for messages.
+        budget: Tokens,
+        /// What a compaction needs beside the messages that must stay.
+        least: Tokens,
+    },
+    /// The counter says 0 tokens of words: no budget would ever be reached.
+    #[error(
+        "the counter says 0 tokens of a sentence, so that no budget would ever be reached; expected one that counts"
+    )]
+    CountsNothing,
     /// What is kept free for the answer, and what every request costs beside its messages, leave no room for these.
     #[error(
-        "a window of {window} tokens has no room: {reserved} are kept for the answer and {overhead} are taken by what \
-         every request carries"
+        "a window of {window} tokens has no room: {reserved} (reserved_output_tokens) are kept for the answer and \
+         {overhead} are taken by what every request carries"
     )]
     NoRoom {
         /// The window.
@@ -215,7 +235,8 @@ impl Builder {
     }
 
     /// Sets who writes summaries in the modes `llm` and `hybrid`. [`prepare`](Session::prepare) waits for it, as long as
-    /// `summary_deadline_ms` says. Without one they are made by rule in the mode `hybrid`; the mode `llm` demands one.
+    /// `summary_deadline_ms` says. Without one they are made by rule in the mode `hybrid`, and observers are told
+    /// ([`EventKind::SettingUnused`]); the mode `llm` demands one.
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Builder {
         self.has_two_summarizers |= self.summarizer.replace(summarizer).is_some();
         self
@@ -410,6 +431,7 @@ impl Builder {
         check::room(&self.config, self.window, self.fixed_overhead)?;
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);
+        check::counter(&*counter)?;
         if self.durability == Durability::EachPush && self.store.is_none() {
             return Err(BuildError::NoStore);
         }

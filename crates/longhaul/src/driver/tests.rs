@@ -565,6 +565,73 @@ fn a_window_that_no_compaction_fits_is_refused() {
 }
 
 #[test]
+fn a_trigger_that_no_compaction_comes_below_is_refused() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let ratio = |ratio| crate::config::Threshold::Ratio(ratio);
+    let config = Config {
+        trigger_ratio: ratio(0.02),
+        reset_ratio: ratio(0.015),
+        soft_ratio: ratio(0.012),
+        target_ratio: ratio(0.01),
+        ..Config::default()
+    };
+    let builder = Session::builder(SessionId::new("test").unwrap(), window).config(config.clone());
+    let said = "trigger_ratio (0.02) comes to 140 tokens of a budget of 7000, and no compaction goes below 200; \
+                expected more";
+    assert_eq!(builder.build().unwrap_err().to_string(), said);
+    let (mut context, _) = manager(Config::default(), None);
+    let refused = context.switch_model(window, Arc::new(CharsPer4), config).unwrap_err();
+    assert_eq!(refused.to_string(), said);
+}
+
+#[test]
+fn an_answer_that_takes_the_whole_window_is_refused_by_name() {
+    let config = Config { reserved_output_tokens: Some(Tokens(9_000)), ..Config::default() };
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let error = Session::builder(SessionId::new("test").unwrap(), window).config(config).build().unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("8000") && error.contains("9000 (reserved_output_tokens)"), "{error}");
+}
+
+/// Counts nothing, as one does that swallows an error of its own.
+#[derive(Debug)]
+struct Nothing;
+
+impl longhaul_tokens::TokenCounter for Nothing {
+    fn count_text(&self, _: &str) -> Tokens {
+        Tokens::ZERO
+    }
+
+    fn accuracy(&self) -> longhaul_tokens::Accuracy {
+        longhaul_tokens::Accuracy::Exact
+    }
+}
+
+#[test]
+fn a_counter_that_counts_nothing_is_refused() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let builder = Session::builder(SessionId::new("test").unwrap(), window).counter(Arc::new(Nothing));
+    let error = builder.build().unwrap_err().to_string();
+    assert!(error.contains("the counter says 0 tokens"), "{error}");
+    let (mut context, _) = manager(Config::default(), None);
+    assert!(context.switch_model(window, Arc::new(Nothing), Config::default()).is_err());
+    assert_eq!(context.state().window(), Tokens(2_000));
+}
+
+#[tokio::test]
+async fn a_view_that_makes_no_request_says_so() {
+    let (mut context, _) = manager(Config::default(), None);
+    let view = context.prepare().await.unwrap();
+    assert!(view.is_empty() && view.is_only_instructions());
+    context.push(Message::system("Be brief."));
+    context.set_memory("user", "Ann").unwrap();
+    let view = context.prepare().await.unwrap();
+    assert!(!view.is_empty() && view.is_only_instructions());
+    context.push(Message::user("Now."));
+    assert!(!context.prepare().await.unwrap().is_only_instructions());
+}
+
+#[test]
 fn settings_without_effect_are_told() {
     let config = Config {
         summarizer_model_preference: vec!["small".into()],
@@ -629,8 +696,8 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
     assert_eq!(
         told(&|builder| builder.config(config.clone())),
         [
-            "target_context_tokens has no effect: 6,000 tokens do not go with the other thresholds and a budget \
-            of 7,000; 3,150 are used"
+            "target_context_tokens has no effect: 6,000 tokens are not below soft_ratio (4,200) in a budget of \
+             7,000; 3,150 are used"
         ]
     );
     for (config, told_of) in [
@@ -649,7 +716,6 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
             Config { preserve_recent_tokens: Some(large(6_000)), ..Config::default() },
             Some("preserve_recent_tokens"),
         ),
-        (Config { trigger_ratio: large(1), ..Config::default() }, Some("trigger_ratio")),
         (Config { trigger_ratio: large(6_000), ..Config::default() }, None),
     ] {
         let lines = told(&|builder| builder.config(config.clone()));
@@ -693,6 +759,7 @@ fn settings_that_reach_no_model_are_told_whoever_was_given() {
         ..Config::default()
     };
     let lines = [
+        "mode has no effect: it is hybrid, and nobody was given to write summaries: rules write them",
         "summarizer_model_preference has no effect: no client or models were given to choose from",
         "summary_prompt has no effect: no client or models were given to put it to",
         "transport_retries has no effect: no client or models were given that calls are made to",
@@ -703,7 +770,7 @@ fn settings_that_reach_no_model_are_told_whoever_was_given() {
         unused.map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(told(&manager(config.clone(), None).1), lines);
-    assert_eq!(told(&manager(config.clone(), Some(Told::new(&[]))).1), lines);
+    assert_eq!(told(&manager(config.clone(), Some(Told::new(&[]))).1), lines[1..]);
     let (mut context, log) = manager(Config::default(), None);
     let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
     context.switch_model(window, Arc::new(CharsPer4), config.clone()).unwrap();

@@ -133,6 +133,12 @@ impl View {
         self.items.is_empty()
     }
 
+    /// Returns whether there is nothing in it but standing instructions and memory blocks, if anything: a request that needs another
+    /// message. OpenAI's models answer instructions alone, Anthropic's and Google's APIs refuse them; nobody takes an empty one.
+    pub fn is_only_instructions(&self) -> bool {
+        self.shown().all(|shown| matches!(shown, Shown::Block { .. }) || shown.is_instruction())
+    }
+
     /// Returns what the view costs at most, as expected. Where the provider's bills differ so much that what must stay fits by
     /// the count and by the last bill, and not by the largest, this is over the budget: it is sent all the same.
     pub fn tokens(&self) -> Tokens {

@@ -1,7 +1,7 @@
 //! What can be said of a session's parts before it is there: what cannot be meant, and which settings have no effect.
 
 use longhaul_summarize::Summarizer;
-use longhaul_tokens::{ContextWindow, Prices};
+use longhaul_tokens::{ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use super::BuildError;
@@ -32,7 +32,15 @@ pub(super) fn is_for_a_model(config: &Config) -> bool {
     overrides.peek().is_none() || overrides.any(|overrides| overrides.is_in_force(config))
 }
 
-/// Checks that a window leaves room for messages.
+/// Checks that a counter counts: nothing would ever be due by one that says 0 of everything.
+pub(in crate::driver) fn counter(counter: &dyn TokenCounter) -> Result<(), BuildError> {
+    match counter.count_text(WORDS) {
+        Tokens::ZERO => Err(BuildError::CountsNothing),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a window leaves room for messages, and that compactions can come below the trigger in it.
 pub(in crate::driver) fn room(
     config: &Config,
     window: ContextWindow,
@@ -44,9 +52,18 @@ pub(in crate::driver) fn room(
     if reserved + overhead >= window {
         return Err(BuildError::NoRoom { window, reserved, overhead });
     }
-    match budget > FLOOR_EXTRA {
+    if budget <= FLOOR_EXTRA {
+        return Err(BuildError::BelowFloor { window, budget, least: FLOOR_EXTRA });
+    }
+    let trigger = config.limits(window, budget).trigger;
+    match trigger > FLOOR_EXTRA {
         true => Ok(()),
-        false => Err(BuildError::BelowFloor { window, budget, least: FLOOR_EXTRA }),
+        false => Err(BuildError::TriggerBelowFloor {
+            trigger_ratio: config.trigger_ratio,
+            trigger,
+            budget,
+            least: FLOOR_EXTRA,
+        }),
     }
 }
 
@@ -68,6 +85,11 @@ pub(in crate::driver) fn unused(
     let why_no_calls =
         if is_by_rule { ASKS_NO_MODEL } else { "no client or models were given that calls are made to" };
     [
+        (
+            config.mode == SummaryMode::Hybrid && summarizer.is_none(),
+            "mode",
+            "it is hybrid, and nobody was given to write summaries: rules write them",
+        ),
         (
             has_preference && !asks_models,
             "summarizer_model_preference",
@@ -128,6 +150,9 @@ fn is_slip(one: &str, other: &str) -> bool {
     let back = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
     one.len().max(other.len()) == back + 1
 }
+
+/// What any counter finds more than nothing in.
+const WORDS: &str = "Why does src/lib.rs panic?";
 
 /// Why what concerns models has no effect.
 const ASKS_NO_MODEL: &str = "mode is rules, which asks no model";
