@@ -1,5 +1,7 @@
 //! The conversation: what is said goes to the journal, then to the model, and what comes back to the journal, then counts.
 
+mod refused;
+
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
@@ -17,6 +19,7 @@ use longhaul::{
 use longhaul_client::{Chat, ChatRequest, Delta, Reply, ToolDefinition};
 use tokio::{runtime::Handle, task::JoinHandle};
 
+use self::refused::{Refused, refused};
 use super::{
     console::Console,
     interrupt::Interrupts,
@@ -56,6 +59,8 @@ pub(crate) struct Conversation {
     held_as: Option<(SessionId, Held)>,
     /// Whether the store took it.
     is_noted: bool,
+    /// What was refused for its size last, where nothing of it could be spared.
+    refused: Option<Refused>,
 }
 
 /// How a turn ended.
@@ -109,6 +114,7 @@ impl Conversation {
             background: None,
             is_noted: held_as.is_some(),
             held_as,
+            refused: None,
         }
     }
 
@@ -184,7 +190,7 @@ impl Conversation {
                     screen.error(&exit::words(&error));
                     let hints = about_key(&error).into_iter().chain(wait::about(&error));
                     hints.for_each(|hint| screen.note(&hint));
-                    screen.note("/retry asks again");
+                    screen.note(&self.way_on(&error));
                     return Ok(Turn::Failed);
                 }
             };
@@ -236,6 +242,10 @@ impl Conversation {
             let prepared = self.manager.prepare().await;
             self.show_events(screen);
             let view = prepared?;
+            if self.makes_room().await? {
+                self.show_events(screen);
+                continue;
+            }
             let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
             let mut request = ChatRequest::new(&self.with.model, messages, self.window().reserved_output)
@@ -279,7 +289,10 @@ impl Conversation {
                     overflows += 1;
                     screen.warn(&format!("the provider finds this too large ({reason}); compacting at once"));
                     let given = self.window().window;
-                    self.manager.overflowed(limit).await?;
+                    if let Err(error) = self.manager.overflowed(limit).await {
+                        self.refused = refused(&error);
+                        return Err(error.into());
+                    }
                     self.show_events(screen);
                     let window = self.window().window;
                     if limit.is_some() && window < given {
@@ -414,6 +427,7 @@ impl Conversation {
             screen.warn(&error.to_string());
         }
         name.clone_into(&mut self.with.model);
+        self.refused = None;
         self.known = known;
         self.show_events(screen);
         screen.note(&format!(

@@ -298,6 +298,31 @@ fn the_window_that_a_refusal_names_is_worked_with_and_shown() {
 }
 
 #[test]
+fn what_a_model_cannot_take_is_not_sent_again() {
+    const REFUSAL: &str = r#"{"error":{"message":"This model's maximum context length is 3000 tokens. However, your messages resulted in 4600 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}"#;
+    let server = Server::start(|_, body| match body.to_string().len() > 12_000 {
+        true => Answer::Refuses(400, REFUSAL),
+        false => Answer::Says("Understood."),
+    });
+    let folder = Folder::new();
+    let long = "The relay reads its queue in order and writes what it sent to the ledger. ".repeat(300);
+    let args = server.args(&["--session", "s", "--window", "20000"]);
+    let ran = folder.run(&args, format!("{long}\n/retry\n/retry\n").as_bytes());
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let said = ran.said();
+    assert_eq!(server.bodies().len(), 1, "{said}");
+    assert!(said.contains("nothing was sent") && said.contains("gpt-4o takes 3,000 tokens"), "{said}");
+    assert!(said.contains("user: The relay reads its queue in order") && said.contains("too many"), "{said}");
+    // A shorter one lets it be summarized, and a larger model takes it.
+    for (session, next) in [("t", "Never mind.\n"), ("u", "/model gpt-4o 100k\n/retry\n")] {
+        let before = server.bodies().len();
+        let args = server.args(&["--session", session, "--window", "20000"]);
+        let ran = folder.run(&args, format!("{long}\n/retry\n{next}").as_bytes());
+        assert!(server.bodies().len() > before + 1, "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn the_status_and_the_picture_say_one_number() {
     let server = Server::start(|_, _| Answer::Says("Understood."));
     let folder = Folder::new();
