@@ -3,11 +3,14 @@
 use std::{
     env,
     io::{self, BufRead, IsTerminal as _},
+    mem,
+    sync::{Arc, Mutex},
 };
 
 use anyhow::{Context as _, Result};
 use rustyline::{
-    Cmd, CompletionType, Config, Context, Editor, EventHandler, Helper, KeyCode, KeyEvent, Modifiers,
+    Cmd, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext, EventHandler,
+    Helper, KeyCode, KeyEvent, Modifiers, RepeatCount,
     completion::Completer,
     error::ReadlineError,
     highlight::Highlighter,
@@ -34,13 +37,20 @@ pub(crate) enum Console {
 pub(crate) struct Editors {
     messages: Editor<Assistance, MemHistory>,
     answers: Editor<(), MemHistory>,
+    cleared: Cleared,
 }
+
+/// What stood in the line when Ctrl-C was pressed: the editor itself only says that it was.
+#[derive(Clone, Debug, Default)]
+struct Cleared(Arc<Mutex<String>>);
 
 /// One line, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Line(String),
-    /// Ctrl-C.
+    /// Ctrl-C in a line with something in it, which is gone from there.
+    Cleared,
+    /// Ctrl-C in an empty line.
     Interrupted,
     /// Ctrl-D, or the end of the script.
     End,
@@ -79,11 +89,14 @@ impl Console {
         let newline = || EventHandler::Simple(Cmd::Newline);
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), newline());
         editor.bind_sequence(KeyEvent(KeyCode::Char('J'), Modifiers::CTRL), newline());
+        let cleared = Cleared::default();
+        let ctrl_c = EventHandler::Conditional(Box::new(cleared.clone()));
+        editor.bind_sequence(KeyEvent(KeyCode::Char('C'), Modifiers::CTRL), ctrl_c);
         for line in before {
             editor.add_history_entry(line).context("the line editor takes no history")?;
         }
         interrupts.listen(true)?;
-        Ok(Console::Editor(Box::new(Editors { messages: editor, answers })))
+        Ok(Console::Editor(Box::new(Editors { messages: editor, answers, cleared })))
     }
 
     /// Reads a message or a command; one that ends in a backslash goes on in the next line.
@@ -91,14 +104,16 @@ impl Console {
         let input = match self {
             Console::Editor(editors) => match editors.messages.readline(prompt) {
                 Ok(line) => {
-                    if !line.trim().is_empty() {
-                        editors
-                            .messages
-                            .add_history_entry(&line)
-                            .context("the line editor takes no history")?;
-                    }
+                    editors.remember(&line)?;
                     Input::Line(line)
                 }
+                Err(ReadlineError::Interrupted) => match editors.cleared.take() {
+                    line if line.is_empty() => Input::Interrupted,
+                    line => {
+                        editors.remember(&line)?;
+                        Input::Cleared
+                    }
+                },
                 Err(error) => ended(error)?,
             },
             Console::Plain { unread } => {
@@ -171,6 +186,31 @@ impl Console {
             },
         };
         Ok(given.unwrap_or(Consent::No))
+    }
+}
+
+impl Editors {
+    /// Lets the user come back to a message.
+    fn remember(&mut self, line: &str) -> Result<()> {
+        if !line.trim().is_empty() {
+            self.messages.add_history_entry(line).context("the line editor takes no history")?;
+        }
+        Ok(())
+    }
+}
+
+impl Cleared {
+    fn take(&self) -> String {
+        self.0.lock().map(|mut line| mem::take(&mut *line)).unwrap_or_default()
+    }
+}
+
+impl ConditionalEventHandler for Cleared {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, editor: &EventContext<'_>) -> Option<Cmd> {
+        if let Ok(mut line) = self.0.lock() {
+            editor.line().clone_into(&mut line);
+        }
+        Some(Cmd::Interrupt)
     }
 }
 

@@ -90,6 +90,7 @@ impl Session<'_> {
             match input {
                 Input::Interrupted if was_leaving => break,
                 Input::Interrupted => self.screen.note("Ctrl-C once more, Ctrl-D or /quit leaves"),
+                Input::Cleared => {}
                 Input::End => break,
                 Input::Line(typed) => match slash::read(&typed) {
                     Typed::Nothing => {}

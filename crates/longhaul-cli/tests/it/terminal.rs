@@ -180,6 +180,41 @@ fn ctrl_c_stops_an_answer_and_then_leaves() {
 }
 
 #[test]
+fn ctrl_c_clears_a_line_and_leaves_from_an_empty_one() {
+    let server = Server::start(|_, _| Answer::Says("Short."));
+    let folder = Folder::new();
+    let Some(mut terminal) = Terminal::start(&folder, &server.args(&["--session", "h"])) else { return };
+    terminal.prompted();
+    for _ in 0..2 {
+        terminal.press(b"half of it");
+        terminal.read_to("half of it");
+        terminal.press(b"\x03");
+        let shown = terminal.read_to("> ");
+        assert!(!shown.contains("once more"), "{shown}");
+    }
+    terminal.press(b"\x03");
+    terminal.read_to("once more");
+    terminal.prompted();
+    // What was typed meanwhile is not a way out.
+    terminal.press(b"another");
+    terminal.read_to("another");
+    terminal.press(b"\x03");
+    terminal.prompted();
+    // What was cleared comes back.
+    terminal.press(b"\x1b[A!\r");
+    terminal.read_to("Short.");
+    terminal.prompted();
+    terminal.press(b"\x03");
+    terminal.read_to("once more");
+    terminal.prompted();
+    terminal.press(b"\x03");
+    terminal.read_to("kept as");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(said(&server.bodies()[0]), "user: another!\n");
+    assert_eq!(server.bodies().len(), 1);
+}
+
+#[test]
 fn an_answer_that_was_stopped_is_asked_for_again() {
     let server = Server::start(|nth, _| match nth {
         0 => Answer::Stalls("Well, let me tell you"),
