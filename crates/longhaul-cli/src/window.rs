@@ -1,5 +1,6 @@
 //! The budget that a context window leaves.
 
+use anyhow::{Result, bail};
 use longhaul::{
     Config,
     config::Limits,
@@ -8,7 +9,7 @@ use longhaul::{
     wire::Document,
 };
 
-use crate::{counter::Named, paint::grouped};
+use crate::{counter::Named, exit::Impossible, paint::grouped};
 
 /// The window of a model that nobody named: what most current models accept at least.
 pub(crate) const DEFAULT_WINDOW: Tokens = Tokens(200_000);
@@ -37,13 +38,16 @@ pub(crate) fn usual_reserve(window: Tokens) -> Tokens {
 impl Room {
     /// Returns the room for `document`: the window is the flag's, the model's, the one that the session file tells, or the
     /// default, and no larger than the settings allow.
+    ///
+    /// # Errors
+    /// When the settings keep all of it for the answer.
     pub(crate) fn new(
         flag: Option<u64>,
         told: Option<Tokens>,
         config: &Config,
         counter: &Named,
         document: &Document,
-    ) -> Room {
+    ) -> Result<Room> {
         let (window, mut window_from) = match (flag, counter.window, told) {
             (Some(flag), ..) => (Tokens(flag), "--window"),
             (_, Some(model), _) => (Tokens(model), "the model's"),
@@ -55,9 +59,15 @@ impl Room {
         }
         let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
         let window = config.window(ContextWindow::new(window, usual_reserve(usable)));
+        if let Some(reserved) = config.reserved_output_tokens.filter(|reserved| *reserved >= window.window) {
+            bail!(Impossible(format!(
+                "reserved_output_tokens ({reserved:#}) leaves nothing of a window of {:#} tokens ({window_from})",
+                window.window
+            )));
+        }
         let tools = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
         let budget = window.budget(tools);
-        Room { window, window_from, budget, limits: config.limits(window.window, budget) }
+        Ok(Room { window, window_from, budget, limits: config.limits(window.window, budget) })
     }
 
     /// Returns what `part` of the window is, in words.

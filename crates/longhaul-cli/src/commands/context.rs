@@ -129,7 +129,7 @@ fn seen(args: &ContextArgs) -> Result<View> {
     let keeps_recent = layered.choose_recent();
     let model = args.counter.model.as_ref().or(about.model.as_ref().filter(|_| document.model().is_none()));
     let config = settings::for_history(&layered.config, &document, model.map(String::as_str));
-    let room = Room::new(args.window, about.window, &config, &counter, &document);
+    let room = Room::new(args.window, about.window, &config, &counter, &document)?;
     Ok(view(args, (config, keeps_recent), &counter, &document, &room, about.billed))
 }
 
@@ -191,9 +191,11 @@ fn view(
 ) -> View {
     let entries = document.transcript().entries();
     let breakdown = Breakdown::of(entries, &*counter.counter);
+    let tools = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
+    let counted = breakdown.total + tools;
     // What the agent sends beside what it writes down: system prompt, tools, memory; and what the count misses.
-    let unseen = billed.unwrap_or_default() - breakdown.total;
-    let used = breakdown.total + unseen;
+    let unseen = billed.unwrap_or_default() - counted;
+    let (used, budget) = (counted + unseen, room.budget + tools);
     let largest = breakdown.largest(entries, 8).into_iter();
     View {
         version: 1,
@@ -204,16 +206,16 @@ fn view(
         compacted_away: input::compacted_away(document),
         window: room.window.window,
         reserved_output: room.window.reserved_output,
-        budget: room.budget,
+        budget,
         tokens: used,
-        counted: breakdown.total,
+        counted,
         billed,
-        ratio: used.ratio_of(room.budget),
-        kinds: kinds(entries, &breakdown, counter, document, unseen),
+        ratio: used.ratio_of(budget),
+        kinds: kinds(entries, &breakdown, counter, tools, unseen),
         largest: largest
             .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
             .collect(),
-        compaction: forecast(document, &breakdown, (config, keeps_recent), counter, room, unseen),
+        compaction: forecast(document, &breakdown, (config, keeps_recent), counter, room, (tools, unseen)),
     }
 }
 
@@ -232,19 +234,25 @@ fn no_kinds() -> Vec<Kind> {
     ]
 }
 
+/// Returns every kind with its share of the request; together they are all of it.
 fn kinds(
     entries: &[Entry],
     breakdown: &Breakdown,
     counter: &Named,
-    document: &Document,
+    tools: Tokens,
     unseen: Tokens,
 ) -> Vec<Kind> {
     let mut kinds = no_kinds();
-    kinds.push(Kind { name: "billed, not in the file", letter: 'b', tokens: unseen, colour: Colour(103) });
-    kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
     for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
         share_out(*whole, &entry.message, &*counter.counter, &mut kinds);
     }
+    // What begins the reply is nothing in the largest.
+    let shared: Tokens = breakdown.per_message.iter().copied().sum();
+    if let Some(largest) = kinds.iter_mut().max_by_key(|kind| kind.tokens) {
+        largest.tokens += breakdown.total - shared;
+    }
+    kinds[1].tokens = tools;
+    kinds.push(Kind { name: "billed, not in the file", letter: 'b', tokens: unseen, colour: Colour(103) });
     kinds.retain(|kind| kind.tokens > Tokens::ZERO);
     kinds
 }
@@ -279,7 +287,7 @@ fn forecast(
     (config, keeps_recent): (Config, bool),
     counter: &Named,
     room: &Room,
-    unseen: Tokens,
+    (tools, unseen): (Tokens, Tokens),
 ) -> Forecast {
     let (target, trigger) = (room.limits.target, room.limits.trigger);
     let adjusted = config.adjustments(room.window.window, room.budget);
@@ -308,17 +316,17 @@ fn forecast(
         let session = session?;
         let keep_recent = keeps_recent.then(|| session.state().recent());
         let job = session.plan(&Within { reasoning, keep_recent, ..Within::new(target - unseen) }).ok()?;
-        Some(job.finish_by_rule().ok()?.outcome().tokens_after + unseen)
+        Some(job.finish_by_rule().ok()?.outcome().tokens_after + unseen + tools)
     };
     let after = if breakdown.total + unseen > target { after() } else { None };
     Forecast {
-        trigger,
+        trigger: trigger + tools,
         to_go: trigger - breakdown.total - unseen,
-        target,
+        target: target + tools,
         due: coming.due(),
         held: coming.held(),
         acts_now: coming.acts_now,
-        upcoming: coming.upcoming,
+        upcoming: with_tools::forecast(coming, tools).upcoming,
         adjusted,
         after,
     }

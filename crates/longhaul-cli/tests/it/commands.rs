@@ -250,6 +250,42 @@ fn context_shows_what_fills_the_window() {
     assert!(!shown.contains('\u{1b}'), "no colour where there is no terminal");
 }
 
+#[test]
+fn the_rows_of_context_add_up() {
+    let folder = Folder::new();
+    let tool = r#"{"type":"function","function":{"name":"look","description":"Looks a word up.","parameters":{"type":"object"}}}"#;
+    let said = r#"[{"role":"system","content":"Be brief."},{"role":"user","content":"What is a relay?"}]"#;
+    folder.file("in.json", format!(r#"{{"messages":{said},"tools":[{tool}]}}"#).as_bytes());
+    for file in ["in.json", example().to_str().unwrap()] {
+        let ran = folder.run(&["context", file, "--window", "64000", "--json"], b"");
+        let told = json(&String::from_utf8(ran.stdout).unwrap());
+        let of = |kind: &serde_json::Value| kind["tokens"].as_u64().unwrap();
+        let sum: u64 = told["kinds"].as_array().unwrap().iter().map(of).sum();
+        assert_eq!(told["tokens"], sum, "{told}");
+        let ran = folder.run(&["context", file, "--window", "64000"], b"");
+        let shown = String::from_utf8(ran.stdout).unwrap();
+        let table = shown.split("\n\n").nth(2).unwrap();
+        let row = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words
+                .get(words.len().wrapping_sub(3))
+                .map_or(0, |n| n.replace(',', "").parse::<u64>().unwrap_or(0))
+        };
+        assert_eq!(table.lines().map(row).sum::<u64>(), 64_000, "{shown}");
+    }
+}
+
+#[test]
+fn an_answer_that_takes_the_whole_window_is_refused_by_name() {
+    let (folder, example) = (Folder::new(), example());
+    for command in [&["context"][..], &["compact", "--no-store", "-o", "out"]] {
+        let set = ["--window", "64000", "--set", "reserved_output_tokens=300k"];
+        let ran = folder.run(&[command, &[example.to_str().unwrap()], &set].concat(), b"");
+        let said = "reserved_output_tokens (300,000) leaves nothing of a window of 64,000 tokens (--window)";
+        assert!(ran.code == 4 && ran.said().contains(said), "{}: {}", ran.code, ran.stderr);
+    }
+}
+
 // asserts 000-23
 #[test]
 fn context_foretells_what_the_policy_does() {

@@ -113,7 +113,7 @@ impl<'a> Plan<'a> {
         let counter = counter::choose(&args.counter)?;
         input::warn_of_problems(&args.file, &document, args.strict)?;
         let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-        let room = Room::new(args.window, told, &config, &counter, &document);
+        let room = Room::new(args.window, told, &config, &counter, &document)?;
         let (budget, budget_from) = budget(args, &room)?;
         let recent = match args.keep_recent {
             Some(count) => Recent::Count(count),
