@@ -8,18 +8,14 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use longhaul::wire::{self, Document, Format, Problem, Profile};
 
 use crate::{
     exit::{Impossible, without_secrets},
     found,
     near::near,
-    opencode, paint, pipe,
+    opencode, paint, pipe, progress,
 };
-
-/// A file of this many bytes takes long enough to read that a person wants to see it move.
-const LONG: u64 = 16 << 20;
 
 /// Reads the document at `path` (`-` is stdin).
 pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> {
@@ -27,11 +23,13 @@ pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> 
         Some(session) => wire::read(Some(Format::Opencode), &session?[..]),
         None => wire::read(format.or_else(|| found::format_at(path)), open(path)?),
     };
-    read.map_err(|error| match matches!(error, wire::WireError::Io(_)) {
+    let document = read.map_err(|error| match matches!(error, wire::WireError::Io(_)) {
         true => anyhow::Error::new(error).context(format!("{} cannot be read", shown(path))),
         // What it quotes of the file is for who may read that: `mcp` tells it apart.
         false => anyhow::Error::new(error).context(Impossible(shown(path).to_string())),
-    })
+    })?;
+    progress::working(document.as_bytes().len() as u64);
+    Ok(document)
 }
 
 /// Reads the text at `path` (`-` is stdin); invalid UTF-8 is read lossily.
@@ -50,7 +48,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         if io::stdin().is_terminal() {
             say!("reading what is typed here; Ctrl-D ends it");
         }
-        return Ok(Box::new(BufReader::new(io::stdin())));
+        return Ok(Box::new(BufReader::new(progress::reading(io::stdin(), None))));
     }
     let is_there = path.symlink_metadata().is_ok();
     let file = pipe::opened(path).with_context(|| match &near(path)[..] {
@@ -70,16 +68,8 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
             paint::path(path)
         )));
     }
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
-    if length >= LONG && io::stderr().is_terminal() {
-        let bar = ProgressBar::new(length).with_finish(ProgressFinish::AndClear);
-        bar.set_style(
-            ProgressStyle::with_template("reading {bytes} of {total_bytes} {wide_bar}")
-                .unwrap_or(bar.style()),
-        );
-        return Ok(Box::new(BufReader::with_capacity(1 << 20, bar.wrap_read(file))));
-    }
-    Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
+    let length = file.metadata().ok().filter(|found| found.is_file()).map(|found| found.len());
+    Ok(Box::new(BufReader::with_capacity(1 << 20, progress::reading(file, length))))
 }
 
 /// Returns whether this is a device that gives bytes for ever: none that people type on, and not the empty one.

@@ -23,6 +23,7 @@ mod opencode;
 mod output;
 mod paint;
 mod pipe;
+mod progress;
 mod review;
 mod settings;
 mod stdout;
@@ -111,6 +112,7 @@ fn main() -> ExitCode {
         Command::Savings(savings) => commands::hook::savings(&savings),
         Command::Completions(completions) => commands::completions::run(&completions),
     };
+    progress::done();
     match done {
         Ok(code) => code,
         Err(error) => exit::report(&error),

@@ -6,7 +6,10 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use crate::paint::{self, harmless, wrapped};
+use crate::{
+    paint::{self, harmless, wrapped},
+    progress,
+};
 
 /// Says a line on stderr, behind the name of the program. Takes what `format!` takes.
 macro_rules! say {
@@ -21,8 +24,8 @@ pub(crate) fn line(words: fmt::Arguments<'_>) {
         // What is quoted may have several lines, and none of them may look like another of ours.
         let margin = if nth > 0 && !line.starts_with("  ") { "  " } else { "" };
         match is_terminal {
-            true => err(&wrapped("", &format!("{margin}{line}"), "  ")),
-            false => err(&format!("{margin}{line}\n")),
+            true => progress::aside(|| write(&wrapped("", &format!("{margin}{line}"), "  "))),
+            false => write(&format!("{margin}{line}\n")),
         }
     }
 }
@@ -39,6 +42,11 @@ pub(crate) fn with_whole(words: &str, whole: &str) {
 
 /// Writes `text` to stderr. Colours of ours are kept, everything else that would steer a terminal is spelled out.
 pub(crate) fn err(text: &str) {
+    progress::done();
+    write(text);
+}
+
+fn write(text: &str) {
     let mut err = io::stderr().lock();
     // Nobody is left to be told that stderr is closed, and what is under way is worth more than words about it.
     let _ = err.write_all(harmless(text).as_bytes()).and_then(|()| err.flush());
@@ -46,6 +54,7 @@ pub(crate) fn err(text: &str) {
 
 /// Writes `text` for a person to stdout; that it cannot be written is noticed when the terminal is read from.
 pub(crate) fn out(text: &str) {
+    progress::done();
     let mut out = io::stdout().lock();
     let _ = out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush());
 }
@@ -55,6 +64,7 @@ pub(crate) fn out(text: &str) {
 /// # Errors
 /// When stdout cannot be written to.
 pub(crate) fn data(data: &[u8]) -> io::Result<()> {
+    progress::done();
     let mut out = io::stdout().lock();
     match out.is_terminal() {
         true => out.write_all(harmless(&String::from_utf8_lossy(data)).as_bytes()),

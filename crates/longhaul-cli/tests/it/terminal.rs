@@ -215,6 +215,18 @@ fn ctrl_c_clears_a_line_and_leaves_from_an_empty_one() {
 }
 
 #[test]
+fn what_takes_long_after_a_large_file_was_read_is_told() {
+    let folder = Folder::new();
+    let message =
+        format!("{}\n", json!({"role": "user", "content": "The relay reads its queue. ".repeat(4_000)}));
+    folder.file("large.jsonl", message.repeat(200).as_bytes());
+    let Some(mut terminal) = Terminal::start(&folder, &["context", "large.jsonl"]) else { return };
+    terminal.read_to("working through 20.");
+    terminal.child.kill().unwrap();
+    terminal.child.wait().unwrap();
+}
+
+#[test]
 fn an_answer_that_was_stopped_is_asked_for_again() {
     let server = Server::start(|nth, _| match nth {
         0 => Answer::Stalls("Well, let me tell you"),
