@@ -15,7 +15,7 @@ mod taken_back;
 
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::DemandKind;
-pub use taken_back::lifted_by;
+pub use taken_back::lifted_by_each;
 
 use markers::revocation;
 use taken_back::{Before, Telling};
@@ -104,13 +104,7 @@ pub fn demand_kind(sentence: &str) -> Option<DemandKind> {
 /// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must, or one that is labelled.
 /// Where there is not room for all constraints, these go first.
 pub fn is_standing_rule(sentence: &str) -> bool {
-    markers::is_rule(sentence) || demand::label(sentence).is_some() || is_ban(sentence)
-}
-
-/// Returns whether `sentence` orders not to do something, or not to have it.
-fn is_ban(sentence: &str) -> bool {
-    let forbids = || markers::forbids(sentence) || demand::forbids_first(sentence);
-    demand_kind(sentence) == Some(DemandKind::Rule) && forbids()
+    markers::is_rule(sentence) || demand::label(sentence).is_some()
 }
 
 /// Returns whether `sentence` only says what is wanted at the moment: it reacts to what was just said, points at something outside
@@ -147,12 +141,10 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
     };
     let mut taken: Vec<Demand> = Vec::new();
     let mut add = |text: String, reading: demand::Reading| {
-        let is_meant = match segment.matter {
-            Matter::Words => true,
-            // A plan has many lines that say what is not needed, or how something is done.
-            _ => !text.trim_end_matches(['.', '!']).ends_with(" needed") && !text.contains(" to avoid "),
-        };
-        let is_one = is_meant
+        // A plan has many lines that say what it takes not.
+        let says_what_is_not_needed =
+            segment.matter != Matter::Words && text.starts_with("No ") && text.contains(" needed");
+        let is_one = !says_what_is_not_needed
             && text.chars().take(SHORTEST).count() == SHORTEST
             && (reading.kind <= least || reading.is_labelled);
         if is_one {
@@ -251,27 +243,27 @@ fn in_block(block: &Block, add: &mut impl FnMut(String, demand::Reading)) {
     }
     let is_telling = block.is_item && !lead.is_empty() && lead.chars().count() <= LONGEST_LEAD;
     let sentences: Vec<&str> = sentences_of(&block.text).collect();
+    let mut covered = 0;
     for (at, sentence) in sentences.iter().enumerate() {
-        let Some(reading) = demand::read(sentence) else { continue };
+        let Some(reading) = demand::read(sentence).filter(|_| at >= covered) else { continue };
         if sentence.chars().count() > LONGEST {
             continue;
         }
-        let whole = if reading.is_labelled { labelled(&sentences[at..]) } else { (*sentence).to_owned() };
+        let reach = if reading.is_labelled { reach(&sentences[at..]) } else { 1 };
+        covered = at + reach;
+        let whole = sentences[at..covered].join(" ");
         add(shortened(&if is_telling && at == 0 { format!("{lead}: {whole}") } else { whole }), reading);
     }
 }
 
-/// Returns what a label inside of a paragraph covers: its sentence and a few more, up to the next that is a demand itself.
-fn labelled(sentences: &[&str]) -> String {
-    let mut whole = sentences.first().copied().unwrap_or_default().to_owned();
-    for next in sentences.iter().skip(1) {
-        if whole.chars().count() + next.chars().count() > LABELLED || demand::read(next).is_some() {
-            break;
-        }
-        whole.push(' ');
-        whole.push_str(next);
-    }
-    whole
+/// Returns how many sentences a label inside of a paragraph covers: a few, as one does not see where what it leads ends.
+fn reach(sentences: &[&str]) -> usize {
+    let mut length = 0;
+    let all = sentences.iter().take_while(|sentence| {
+        length += sentence.chars().count();
+        length <= LABELLED
+    });
+    all.count().max(1)
 }
 
 fn last_sentence(text: &str) -> &str {
@@ -322,8 +314,8 @@ const SHORTEST: usize = 4;
 /// Characters of the longest sentence that a person demands something with.
 const LONGEST: usize = 700;
 
-/// Characters from which on a label inside of a paragraph covers no further sentence.
-const LABELLED: usize = 200;
+/// Characters that a label inside of a paragraph covers.
+const LABELLED: usize = 320;
 
 /// Characters of the longest heading that is told with the item under it.
 const LONGEST_LEAD: usize = 60;
@@ -481,20 +473,33 @@ mod tests {
     #[test]
     fn bans_without_a_verb_and_of_everybody_are_rules_and_what_only_sounds_like_one_is_not() {
         for rule in [
-            "Keine Migrationen.",
-            "Bitte keine neuen Abhängigkeiten.",
-            "Pas de nouvelles dépendances.",
-            "Nada de bibliotecas nuevas.",
-            "English only please.",
-            "Aisle seats only.",
             "Until the audit is done, nobody touches the schema.",
+            "Nobody is allowed to merge.",
+            "Nobody can deploy until Monday.",
+            "No errors may be swallowed.",
+            "No longer use the old client.",
             "Dana is ill, so no merging at all this week.",
             "From here on don't touch the mail scheduler, Marco is rewriting it.",
             "No changes to the templates.",
         ] {
             assert_eq!(demand_kind(rule), Some(DemandKind::Rule), "{rule}");
         }
+        for wish in [
+            "Keine Migrationen.",
+            "Bitte keine neuen Abhängigkeiten.",
+            "Pas de nouvelles dépendances.",
+            "Nada de bibliotecas nuevas.",
+            "English only please.",
+            "Aisle seats only.",
+        ] {
+            // A report may begin like one.
+            assert_eq!(demand_kind(wish), Some(DemandKind::Wish), "{wish}");
+        }
         for told in [
+            "Looks good, no missing imports.",
+            "Until now nobody touched the schema.",
+            "It broke on staging only.",
+            "Just once only.",
             "Never seen that message before: 'quorum lost'.",
             "Don't worry about the typo, Lena fixed it already.",
             "Keine Ahnung.",
@@ -514,7 +519,7 @@ mod tests {
             ("No releases until Monday.", "The freeze is over, so releases are ok."),
             ("Never write CEO.", "You may write CEO from now on."),
             ("Don't change the schema.", "Rules 1 and 2 are lifted."),
-            ("Keine Migrationen.", "Migrationen sind wieder erlaubt."),
+            ("Keine Migrationen machen, nie.", "Migrationen sind wieder erlaubt."),
             ("No new dependencies.", "Dependencies are fine if they're MIT licensed."),
         ] {
             let all = found(&format!("user: {ban}\nassistant: ok\nuser: {by}\nassistant: fine"));
@@ -530,6 +535,7 @@ mod tests {
         // What says again what was said takes nothing back, and a ban takes the place of no ban.
         for (rule, again) in [
             ("Always use the Oxford comma.", "Actually, keep the Oxford comma, always."),
+            ("Never push to main.", "You may not push to main, as I said."),
             ("No hagas commits.", "Mejor no hagas más commits, en realidad."),
         ] {
             let all = found(&format!("user: {rule}\nassistant: ok\nuser: {again}"));
@@ -545,8 +551,8 @@ mod tests {
             "{filler}Remember: the customer is cus_2f9a. It belongs to part 2. Never touch Cargo.lock here. {filler}Keep going."
         );
         let all = texts(&said);
-        assert!(all[0].starts_with("Remember: the customer is cus_2f9a. It belongs to part 2."), "{all:?}");
-        assert!(all[0].len() < 220 && all.contains(&"Never touch Cargo.lock here.".to_owned()), "{all:?}");
+        let told = "Remember: the customer is cus_2f9a. It belongs to part 2. Never touch Cargo.lock here.";
+        assert!(all[0].starts_with(told) && all[0].len() <= 330, "{all:?}");
     }
 
     #[test]

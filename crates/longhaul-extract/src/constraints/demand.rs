@@ -12,8 +12,8 @@ pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
     BANS_ABROAD, EPISTEMIC, IN_LANGUAGE, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD, NOBODY_TELLS,
-    NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES, TELLS,
-    THINKS, VERBS,
+    NOT_LIMITS, NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS,
+    SUPPOSES, TELLS, THINKS, VERBS,
 };
 
 /// What a person demands or sets down.
@@ -147,11 +147,7 @@ impl Words {
 
     /// Returns whether the sentence begins with what is not to be.
     fn forbids_first(&self) -> bool {
-        let abroad = |clause: &str| begins(clause, BANS_ABROAD) && !begins(clause, NO_BANS_ABROAD);
-        self.clauses()
-            .take(1)
-            .chain(self.after_opener())
-            .any(|clause| forbids_clause(clause) || abroad(clause))
+        self.clauses().take(1).chain(self.after_opener()).any(forbids_clause)
     }
 
     /// Returns whether a few words name all that is wanted: "English only please", "Kommentare auf Deutsch", "we don't deploy here".
@@ -167,7 +163,9 @@ impl Words {
         }
         let text = self.text.trim_end_matches([' ', '|']);
         let text = text.strip_suffix(" please").unwrap_or(text);
-        text.ends_with(" only") && (2..=5).contains(&text.split_whitespace().count())
+        text.ends_with(" only")
+            && (2..=3).contains(&text.split_whitespace().count())
+            && !self.begins(NOT_LIMITS)
     }
 
     fn has(&self, phrase: &str) -> bool {
@@ -208,7 +206,7 @@ fn begins(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// Returns whether `sentence` begins as a ban without a verb does: "no new dependencies", "keine Emojis", "pas de migration".
+/// Returns whether `sentence` begins as a ban without a verb does: "no new dependencies".
 pub(super) fn forbids_first(sentence: &str) -> bool {
     Words::of(sentence).forbids_first()
 }
@@ -216,7 +214,7 @@ pub(super) fn forbids_first(sentence: &str) -> bool {
 fn is_rule(words: &Words) -> bool {
     let orders_open = |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS);
     let opens = words.clauses().any(orders_open)
-        || words.begins(&["nothing", "none of", "not"])
+        || words.begins(&["nothing", "nobody", "no one", "none of", "not"])
         || words.clauses().any(nobody_does);
     // "Use tabs, no blanks": a short clause behind an order.
     let is_short =
@@ -224,7 +222,7 @@ fn is_rule(words: &Words) -> bool {
     let orders = begins(words.body(), VERBS);
     let forbids = words.forbids_first()
         || orders && words.clauses().skip(1).filter(is_short).any(forbids_clause)
-        || words.clauses().skip(1).any(forbids_doing);
+        || words.text.split(" so ").skip(1).any(forbids_doing);
     let modal =
         MODALS.iter().filter(|modal| words.has(modal)).find_map(|modal| words.before(modal)).is_some_and(
             |before| {
@@ -237,7 +235,7 @@ fn is_rule(words: &Words) -> bool {
             },
         );
     let stands = STANDING.iter().any(|phrase| words.has(phrase));
-    opens || forbids || modal && !words.begins(THINKS) || stands || words.is_limited_to()
+    opens || forbids || modal && !words.begins(THINKS) || stands
 }
 
 /// "No, that is wrong" answers; "no console logs" orders.
@@ -248,10 +246,11 @@ fn forbids_clause(clause: &str) -> bool {
 /// "Until then nobody touches the schema".
 fn nobody_does(clause: &str) -> bool {
     let rest = ["nobody ", "no one "].iter().find_map(|word| clause.strip_prefix(word));
-    rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NOBODY_TELLS))
+    let is_past = |rest: &str| rest.split(' ').next().is_some_and(|verb| verb.ends_with("ed"));
+    rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NOBODY_TELLS) && !is_past(rest))
 }
 
-/// "So no merging this week", "and no new tables".
+/// What stands behind "so": "no merging this week", "no new tables".
 fn forbids_doing(clause: &str) -> bool {
     let Some(rest) = clause.strip_prefix("no ") else { return false };
     let first = rest.split(' ').next().unwrap_or_default();
@@ -276,6 +275,8 @@ fn is_wish(sentence: &str, words: &Words) -> bool {
                 .any(|clause| begins(clause, STANDING_VERBS)))
         || contrast
         || thinks
+        || words.is_limited_to()
+        || words.clauses().any(|clause| begins(clause, BANS_ABROAD) && !begins(clause, NO_BANS_ABROAD))
 }
 
 #[cfg(test)]

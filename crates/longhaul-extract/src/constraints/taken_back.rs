@@ -45,43 +45,47 @@ fn stands(demand: &Demand, message: u64) -> bool {
 pub(super) struct Telling {
     words: BTreeSet<String>,
     forbids: bool,
-    /// What each of its clauses names, without endings, where it is a rule: "pushing is fine again" is of what forbade to push.
+    permits: bool,
+    /// What each of its clauses names, without endings, where it is a rule or allows something.
     clauses: Vec<BTreeSet<String>>,
 }
 
 impl Telling {
     pub(super) fn of(sentence: &str) -> Telling {
         let forbids = forbids(sentence) || demand::forbids_first(sentence);
-        let is_rule = forbids
+        let permits = !forbids && permits(sentence);
+        let is_rule =
             || demand::read(sentence).is_some_and(|read| read.kind == DemandKind::Rule || read.is_labelled);
-        let clauses = sentence.split([',', ';', '.', ':']).filter(|_| is_rule);
+        let is_compared = forbids || permits || is_rule();
+        let clauses = sentence.split([',', ';', '.', ':']).filter(|_| is_compared);
         let clauses = clauses.map(stems).filter(|stems| !stems.is_empty()).collect();
-        Telling { words: content_words(sentence), forbids, clauses }
+        Telling { words: content_words(sentence), forbids, permits, clauses }
     }
 
-    /// Returns whether this is a rule of what is allowed or changed: a third of what one of its clauses names is there.
+    /// Returns whether `by` allows or changes what this rule is of, or forbids what this allows: a third of what one of its clauses
+    /// names is there.
     fn may_be_lifted(&self, by: &Lifting) -> bool {
         let shares = |clause: &BTreeSet<String>| {
             let shared = clause.intersection(&by.stems).count();
             shared > 0 && shared * 3 >= clause.len()
         };
-        self.forbids && by.is_of_anything || self.clauses.iter().any(shares)
+        by.forbids == self.permits && self.clauses.iter().any(shares)
     }
 }
 
-/// What a sentence allows, or changes.
+/// What a sentence allows, changes, or forbids again.
 struct Lifting {
     stems: BTreeSet<String>,
-    /// It may be of any ban: "the freeze is over", "rules 1 and 2 are lifted".
-    is_of_anything: bool,
+    forbids: bool,
 }
 
 impl Lifting {
     fn by(sentence: &str) -> Option<Lifting> {
-        let is_of_anything = lifts(sentence);
-        let is_one = is_of_anything || permits(sentence) || revocation(sentence).is_some();
-        let is_one = is_one && !sentence.trim_end().ends_with(['?', '？']);
-        is_one.then(|| Lifting { stems: stems(sentence), is_of_anything })
+        let forbids = forbids(sentence)
+            || demand::read(sentence).is_some_and(|_| sentence.to_lowercase().contains("no "));
+        let changes = || permits(sentence) || revocation(sentence).is_some();
+        let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
+        (!asks && (forbids || changes())).then(|| Lifting { stems: stems(sentence), forbids })
     }
 }
 
@@ -102,21 +106,30 @@ fn stem(word: &str) -> &str {
     stems.into_iter().find(|stem| stem.len() >= 4 || stem.len() == 3 && word.len() <= 6).unwrap_or(word)
 }
 
-/// Returns whether `sentence` allows or changes what a rule that stands may be of. Nothing is taken back by that: both are told.
+/// Returns whether `sentence` allows or changes what a rule that stands may be of: "you may push", or "the freeze is over" of whatever
+/// it was called. Nothing is taken back by that: both are told.
 pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
-    let Some(by) = Lifting::by(sentence) else { return false };
+    let Some(by) = Lifting::by(sentence).filter(|by| !by.forbids) else {
+        return lifts(sentence)
+            && found.iter().any(|found| stands(&found.demand, message) && found.telling.forbids);
+    };
     let mut standing = found.iter().filter(|found| stands(&found.demand, message));
-    standing.any(|found| found.telling.may_be_lifted(&by))
+    standing.any(|found| found.telling.may_be_lifted(&by) || found.telling.forbids && lifts(sentence))
 }
 
-/// Returns those of `rules` that `by` takes back, or may: it binds as much as they do.
-pub fn lifted_by<'a>(by: &Constraint, rules: &'a [Constraint]) -> Vec<&'a Constraint> {
-    let lifting = Lifting::by(&by.text);
-    let may = |rule: &Constraint| {
-        let is_before = rule.message < by.message && rule.superseded_by.is_none();
-        is_before && lifting.as_ref().is_some_and(|lifting| Telling::of(&rule.text).may_be_lifted(lifting))
+/// Returns for each of `rules` the places of those before it that it takes back, or may: it binds as much as they do.
+pub fn lifted_by_each(rules: &[Constraint]) -> Vec<Vec<usize>> {
+    let telling: Vec<Telling> = rules.iter().map(|rule| Telling::of(&rule.text)).collect();
+    let of = |by: &Constraint| {
+        let lifting = Lifting::by(&by.text);
+        let may = |(at, rule): (usize, &Constraint)| {
+            let is_before = rule.message < by.message && rule.superseded_by.is_none();
+            is_before && lifting.as_ref().is_some_and(|lifting| telling[at].may_be_lifted(lifting))
+        };
+        let is_one = |at: usize, rule: &Constraint| rule.superseded_by == Some(by.message) || may((at, rule));
+        rules.iter().enumerate().filter(|(at, rule)| is_one(*at, rule)).map(|(at, _)| at).collect()
     };
-    rules.iter().filter(|rule| rule.superseded_by == Some(by.message) || may(rule)).collect()
+    rules.iter().map(of).collect()
 }
 
 /// Returns `sentence` with what follows where it says too little by itself ("Scratch that." "Use spaces."), or is limited or turned
@@ -206,16 +219,14 @@ fn adds(by: &str) -> bool {
         || words(by).any(|word| word == "also")
 }
 
-/// Returns whether `by` names what `earlier` does in the same order, and nothing else: "actually, keep the Oxford comma".
+/// Returns whether `by` names what `earlier` does, in the same order: "actually, keep the Oxford comma".
 fn says_again(by: &str, earlier: &str) -> bool {
     const KEEPS: [&str; 6] = ["keep", "stay", "stick", "leave", "actually", "instead"];
     let named = |text: &str| -> Vec<String> {
         let telling = content_words(text);
         words(text).filter(|word| telling.contains(word) && !KEEPS.contains(&&**word)).collect()
     };
-    let was = named(earlier);
-    let mut rest = was.iter();
-    named(by).iter().all(|word| rest.any(|before| before == word))
+    named(by) == named(earlier)
 }
 
 /// Returns whether `by` has no word that `earlier` lacks but those by which something is allowed, demanded or forbidden.

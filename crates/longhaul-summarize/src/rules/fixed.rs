@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use longhaul_extract::{
-    DemandKind, Domain, Statement, StatementKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by,
+    DemandKind, Domain, Statement, StatementKind, demand_kind, is_passing_wish, is_standing_rule,
+    lifted_by_each,
 };
 use longhaul_transcript::{
     Constraint, Entry, Role, Speaker, Summary, Tokens, is_lookup_line, parse_handle_line,
@@ -96,9 +97,11 @@ pub(crate) fn sections(
     if !is_meeting {
         let rules = &summary.constraints;
         let standing = |rule: &Constraint| is_standing_rule(&rule.text) || marked::is_marked(&rule.text);
-        let binds = |rule: &&Constraint| standing(rule) || lifted_by(rule, rules).into_iter().any(standing);
         if request.limit < TIGHT {
-            let standing: Vec<Constraint> = rules.iter().filter(binds).cloned().collect();
+            let lifted = lifted_by_each(rules);
+            let binds = |at: usize| standing(&rules[at]) || lifted[at].iter().any(|of| standing(&rules[*of]));
+            let standing: Vec<Constraint> =
+                (0..rules.len()).filter(|at| binds(*at)).map(|at| rules[at].clone()).collect();
             fixed.rules(&standing);
         }
         fixed.requests(earlier.is_some());
@@ -229,35 +232,29 @@ impl<'a> Fixed<'a> {
         };
         // A wish of the moment is no rule any more once the person has gone on.
         let newest = self.last_said();
-        let is_passed = |rule: &Constraint| {
-            rule.message < newest && is_passing_wish(&rule.text) && lifted_by(rule, rules).is_empty()
-        };
+        let lifted = lifted_by_each(rules);
+        let lifts = |at: usize| !lifted[at].is_empty();
+        let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
         let undone = |rule: &Constraint| {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
-            by.filter(|_| !is_standing_rule(&rule.text) && lifted_by(rule, rules).is_empty())
+            by.filter(|_| !is_standing_rule(&rule.text))
         };
         // What only leads in rules is none.
         let leads = |rule: &Constraint| rule.text.trim_end().ends_with([':', '：']);
-        let told = |rule: &Constraint| {
-            !leads(rule) && !is_visible(rule) && !is_passed(rule) && undone(rule).is_none()
+        let told = |at: usize, rule: &Constraint| {
+            let holds = lifts(at) || !is_passed(rule) && undone(rule).is_none();
+            !leads(rule) && !is_visible(rule) && holds
         };
         let persons: Vec<(&Entry, &str)> =
             self.few.persons.iter().copied().chain(self.persons_kept()).collect();
         let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
         let again = Again::new(newest_first);
-        let lifting: Vec<(&Constraint, u64)> = rules
-            .iter()
-            .flat_map(|by| lifted_by(by, rules).into_iter().map(|lifted| (lifted, by.message)))
-            .collect();
-        let lifted_in = |rule: &Constraint| {
-            let of_rule = lifting.iter().rev().find(|(lifted, _)| std::ptr::eq(*lifted, rule));
-            of_rule.map(|(_, by)| *by)
-        };
+        let bound = bound(rules, &lifted);
         let mut lines: Vec<Line> = Vec::new();
-        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
+        for (at, rule) in rules.iter().enumerate().filter(|(at, rule)| told(*at, rule)) {
             // What must never be holds until it is taken back, whatever else is said of it.
             let later = match is_standing_rule(&rule.text) {
-                true => lifted_in(rule),
+                true => bound[at].1,
                 false => again.after(rule.message, &rule.text),
             };
             let after = match (rule.superseded_by, later) {
@@ -271,11 +268,7 @@ impl<'a> Fixed<'a> {
             let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
-            // What takes something back binds as much as that did: the newest that does.
-            let newest =
-                lifting.iter().filter(|(lifted, by)| *by == rule.message && lifted_in(lifted) == Some(*by));
-            let lifted = newest.map(|(lifted, _)| rank(&lifted.text));
-            let rank = if is_over { WISH } else { lifted.fold(rank(&rule.text), u8::min) };
+            let rank = if is_over { WISH } else { bound[at].0 };
             lines.push(Line { at, text, cost, is_systems, is_over, rank });
         }
         lines.sort_by_key(|line| {
@@ -306,6 +299,23 @@ struct Line {
     /// It was taken back.
     is_over: bool,
     rank: u8,
+}
+
+/// Returns of each of `rules` how much it binds, and the message of the newest that takes it back, or may. That binds as much as what it
+/// is of: told alone, either would mislead.
+fn bound(rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<(u8, Option<u64>)> {
+    let mut bound: Vec<(u8, Option<u64>)> = rules.iter().map(|rule| (rank(&rule.text), None)).collect();
+    for (by, lifted) in lifted.iter().enumerate() {
+        lifted.iter().for_each(|at| bound[*at].1 = Some(rules[by].message));
+    }
+    for (by, lifted) in lifted.iter().enumerate() {
+        for at in lifted {
+            if bound[*at].1 == Some(rules[by].message) {
+                bound[by].0 = bound[by].0.min(bound[*at].0);
+            }
+        }
+    }
+    bound
 }
 
 /// Returns how much a constraint binds, the strictest first. Any label marks a line; what is surely a rule goes before what is only

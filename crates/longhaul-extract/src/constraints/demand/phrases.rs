@@ -394,12 +394,13 @@ pub(super) const TELLS: &[&str] = &[
     "never knew",
     "never noticed",
     "never been",
-    "never mind",
     "don't worry",
     "do not worry",
-    "don't panic",
     "don't get me wrong",
-    "don't mind",
+    "don't know",
+    "don't think",
+    "don't see",
+    "don't have",
 ];
 
 /// What opens a sentence in which somebody thinks aloud: it is a wish, however it is put.
@@ -409,7 +410,6 @@ pub(super) const THINKS: &[&str] =
 /// What stands behind "no" where nothing is forbidden.
 pub(super) const NO_BANS: &[&str] = &[
     "problem",
-    "problems",
     "worries",
     "idea",
     "need",
@@ -419,35 +419,28 @@ pub(super) const NO_BANS: &[&str] = &[
     "clue",
     "doubt",
     "thanks",
-    "longer",
-    "one",
     "matter",
-    "difference",
-    "errors",
-    "error",
-    "issue",
-    "issues",
+    "big deal",
+    "way",
+    "comment",
+    "such",
+    "response",
+    "reply",
+    "answer",
+    "space left",
+    "that",
+];
+
+/// What begins a few words that end in "only" and limit nothing for later.
+pub(super) const NOT_LIMITS: &[&str] = &[
+    "this", "that", "it", "i", "we", "he", "she", "they", "just", "once", "twice", "fails", "failed",
+    "broke", "breaks", "happens", "happened", "works", "worked", "on", "in", "for", "at", "from", "with",
+    "read",
 ];
 
 /// What a ban without a verb begins with, in other languages.
-pub(super) const BANS_ABROAD: &[&str] = &[
-    "keine",
-    "kein",
-    "keinen",
-    "bitte keine",
-    "bitte kein",
-    "bitte nicht",
-    "pas de",
-    "pas d'",
-    "aucun",
-    "aucune",
-    "nada de",
-    "ningún",
-    "ninguna",
-    "nenhum",
-    "nenhuma",
-    "sem",
-];
+pub(super) const BANS_ABROAD: &[&str] =
+    &["keine", "kein", "keinen", "bitte nicht", "pas de", "pas d'", "aucune", "aucun", "nada de"];
 
 /// What begins like one and is none.
 pub(super) const NO_BANS_ABROAD: &[&str] = &[
@@ -457,15 +450,16 @@ pub(super) const NO_BANS_ABROAD: &[&str] = &[
     "keine frage",
     "kein wunder",
     "keine eile",
+    "keine antwort",
+    "keine fehler",
+    "kein fehler",
+    "kein commit",
     "pas de problème",
     "pas de souci",
+    "pas de réponse",
     "aucun problème",
     "aucune idée",
-    "ningún problema",
-    "ninguna idea",
-    "nenhum problema",
-    "sem problema",
-    "sem problemas",
+    "aucune réponse",
 ];
 
 /// What follows "nobody" where something is told.
