@@ -231,10 +231,22 @@ impl Archive {
         Ok((!is_elsewhere).then(|| session_of(only)))
     }
 
-    /// Returns whether it is known in which folder a session was held.
+    /// Returns whether a session that is not known to be of this folder is known to be of another: where it was held, or where the
+    /// files lie that its last compaction replaced.
     fn has_a_folder(&self, all: &[SessionInfo], info: &SessionInfo) -> Result<bool> {
         let of_agent = |found: &Found| family(all, &found.id()).any(|one| one.session == info.session);
-        Ok(self.held(&info.session)?.is_some() || found::all().iter().any(of_agent))
+        if self.held(&info.session)?.is_some() || found::all().iter().any(of_agent) {
+            return Ok(true);
+        }
+        let here = env::current_dir().unwrap_or_default();
+        let records = self.wait(self.store.records(&info.session))?;
+        let last = records.last().map(|record| self.trace(&record.id)).transpose()?.flatten();
+        let files = last.map_or_else(Vec::new, |trace| trace.files);
+        let is_near = |file: &Path| {
+            let folder = file.parent().unwrap_or(file);
+            folder.starts_with(&here) || here.starts_with(folder)
+        };
+        Ok(!files.is_empty() && !files.iter().any(|file| is_near(&file.path)))
     }
 
     /// Returns the newest conversation of `chat` that was held in this folder, where it was gone on with after `least`.

@@ -68,7 +68,8 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
 /// Fails where a file is as it was before the compaction `record`: the record would say of it what it is not.
 fn must_stand_compacted(archive: &Archive, session: &SessionId, record: &SummaryId) -> Result<()> {
     let files = replaced(archive, session, record)?;
-    let is_back = |file: &&Replaced| matches!(file.standing(&[]), Ok(Standing::AsBefore));
+    let is_back =
+        |file: &&Replaced| matches!(file.standing(&[]), Ok(Standing::AsBefore | Standing::WithoutIt));
     match files.iter().find(is_back) {
         Some(file) => bail!(Impossible(format!(
             "{} was put back and is as it was before: `longhaul compact` compacts it anew, redo cannot",

@@ -23,6 +23,8 @@ use crate::exit::without_secrets;
 pub(crate) struct About {
     /// The folder that the agent worked in.
     pub(crate) folder: Option<PathBuf>,
+    /// Where it began: an agent may go into another folder.
+    began: Option<PathBuf>,
     /// What was asked first.
     pub(crate) title: Option<String>,
     /// The model that spoke last.
@@ -136,7 +138,8 @@ impl About {
 
     /// Returns whether the session belongs to the folder `here`: it was held in it, above it or below it.
     pub(crate) fn is_of(&self, here: &Path, reach: Reach) -> bool {
-        self.folder.as_deref().is_some_and(|folder| reach.takes(folder, here))
+        // An agent may go into a folder of the project it was begun in.
+        [&self.began, &self.folder].into_iter().flatten().any(|folder| reach.takes(folder, here))
     }
 
     /// Returns whether the title holds each of `words`.
@@ -154,6 +157,7 @@ impl About {
         }
         let folder = text(&line["cwd"]).or_else(|| text(&line["payload"]["cwd"]));
         self.folder = folder.map(PathBuf::from).or_else(|| self.folder.take());
+        self.began = self.began.take().or_else(|| self.folder.clone());
         if line["isSidechain"] == true {
             return;
         }
@@ -184,7 +188,7 @@ impl Reach {
     /// Returns whether what was held in `folder` is of `here`.
     pub(crate) fn takes(self, folder: &Path, here: &Path) -> bool {
         let is_around = || self == Reach::Around && folder.starts_with(here);
-        folder.parent().is_some() && (here.starts_with(folder) || is_around())
+        here == folder || folder.parent().is_some() && (here.starts_with(folder) || is_around())
     }
 }
 

@@ -606,6 +606,24 @@ fn what_was_compacted_in_another_folder_is_taken_back_by_its_name_alone() {
     assert_eq!(folder.run_in(folder.path(), &["history"], b"").code, 0);
     let undone = folder.run_in(&project.join("src"), &["undo"], b"");
     assert!(undone.code == 0 && undone.said().contains("undone"), "{}", undone.stderr);
+
+    // A transcript that no agent keeps is of the folder it lies in.
+    let folder = Folder::new();
+    session(&folder);
+    let other = folder.path().join("other");
+    let aside = folder.path().join("aside");
+    [&other, &aside].into_iter().for_each(|place| fs::create_dir_all(place).unwrap());
+    fs::rename(folder.path().join("session.jsonl"), other.join("session.jsonl")).unwrap();
+    let compacted =
+        folder.run_in(&other, &["compact", "session.jsonl", "--budget", "4000", "--in-place"], b"");
+    assert_eq!(compacted.code, 0, "{}", compacted.stderr);
+    let elsewhere = folder.run_in(&aside, &["undo"], b"");
+    assert!(elsewhere.code == 4 && elsewhere.said().contains("which session?"), "{}", elsewhere.stderr);
+    assert_eq!(folder.run_in(&other, &["undo"], b"").code, 0);
+    // Also where somebody went on since.
+    let mut file = fs::File::options().append(true).open(other.join("session.jsonl")).unwrap();
+    std::io::Write::write_all(&mut file, b"{\"type\":\"summary\",\"summary\":\"x\"}\n").unwrap();
+    assert_eq!(folder.run_in(&other, &["redo"], b"").code, 4);
 }
 
 #[test]
