@@ -88,16 +88,27 @@ fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
     }
 }
 
-/// What is written behind the file that came back has nothing to do with a compaction that was put in force again.
+/// What is written behind the file that came back does not make it a compacted one: nothing is put in force of it.
 #[test]
-fn a_file_that_went_on_without_the_compaction_is_no_reason_to_keep_it() {
+fn a_file_that_came_back_and_went_on_is_not_taken_for_compacted() {
     let folder = Folder::new();
     let before = session(&folder);
     in_place(&folder, "4000");
     run(&folder, &["undo", "work"]);
     let written = [before, b"{\"type\":\"summary\",\"summary\":\"x\"}\n".to_vec()].concat();
     folder.file("session.jsonl", &written);
-    run(&folder, &["redo", "work"]);
+    assert_eq!(folder.run(&["redo", "work"], b"").code, 4);
+    assert_eq!(folder.run(&["undo", "work"], b"").code, 3, "there is nothing to undo");
+    assert_eq!(said(&folder, "session.jsonl"), written);
+}
+
+#[test]
+fn a_file_that_somebody_put_back_by_hand_is_no_reason_to_keep_the_compaction() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    let written = [before, b"{\"type\":\"summary\",\"summary\":\"x\"}\n".to_vec()].concat();
+    folder.file("session.jsonl", &written);
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("does not have that compaction in it"), "{}", undone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), written);

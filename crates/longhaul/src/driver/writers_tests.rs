@@ -204,6 +204,7 @@ async fn two_writers_of_one_session_go_their_own_ways() {
         #[cfg(feature = "sqlite")]
         {
             let folder = std::env::temp_dir().join(format!("longhaul-two-{}-{seed}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
             let sqlite = longhaul_store::SqliteStore::open(folder.join("store.db")).unwrap();
             two_writers(Arc::new(sqlite), seed).await;
             std::fs::remove_dir_all(&folder).unwrap();

@@ -27,3 +27,48 @@ fn what_may_lift_a_ban_is_told_beside_it_in_little_room() {
         }
     }
 }
+
+#[test]
+fn what_only_reports_crowds_out_no_rule() {
+    let rules = [
+        "Always run the tests before you commit.",
+        "You must never store card numbers in the log.",
+        "Never touch billing/ledger.rs.",
+        "Everything must stay below 5 MB.",
+    ];
+    let reports = |n: usize| {
+        [
+            format!("No reply from the vendor about worker {n} yet."),
+            format!("No new errors on worker {n} since the deploy."),
+            format!("Don't know why worker {n} fails now."),
+            format!("The ledger of worker {n} may be slow, look again."),
+            format!("The tests of worker {n} can be found in the nightly log."),
+        ]
+    };
+    let said: String = (0..12)
+        .flat_map(reports)
+        .map(|report| format!("user: {report}\nassistant: Looked at it.\n"))
+        .collect();
+    let said = format!(
+        "user: {}\nassistant: Understood.\n{said}user: And now?\nassistant: Going on.\n",
+        rules.join(" ")
+    );
+    for limit in [400, 600, 1000, 1500, 2500] {
+        let text = draft(&said, limit).text;
+        for rule in rules {
+            assert!(text.contains(rule), "{limit}: {rule} in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_ban_that_comes_after_a_permission_is_the_last_word() {
+    let said = session("Never push to main.", "You may push to main.").replace(
+        "user: And now?",
+        "user: I take that back, no pushing to main, please.\nassistant: Fine.\nuser: And now?",
+    );
+    for limit in [300, 600] {
+        let text = draft(&said, limit).text;
+        assert!(text.contains("no pushing to main"), "{limit}:\n{text}");
+    }
+}
