@@ -162,6 +162,19 @@ const RULES: &[&[&str]] = &[
     &["никогда", "всегда", "нельзя", "запрещено", "ни в коем случае"],
 ];
 
+/// How Spanish orders not to do something.
+const SPANISH_BANS: &[&str] = &[
+    "no uses",
+    "no utilices",
+    "no modifiques",
+    "no cambies",
+    "no toques",
+    "no borres",
+    "no hagas",
+    "no añadas",
+    "no debes",
+];
+
 const WIDE_RULES: &[&str] = &["绝不", "绝对不", "不得", "必须", "禁止", "始终", "永远不", "絶対", "必ず"];
 const DEMANDS: &[&[&str]] = &[
     // English.
@@ -207,7 +220,6 @@ const DEMANDS: &[&[&str]] = &[
         "debe",
         "debes",
         "deben",
-        "no debes",
         "solo",
         "sólo",
         "solamente",
@@ -225,18 +237,11 @@ const DEMANDS: &[&[&str]] = &[
         "evitar",
         "prohibido",
         "obligatorio",
-        "no uses",
-        "no utilices",
-        "no modifiques",
-        "no cambies",
-        "no toques",
-        "no borres",
-        "no hagas",
-        "no añadas",
         "tiene que",
         "tienes que",
         "jamás",
     ],
+    SPANISH_BANS,
     // French.
     &[
         "jamais",
@@ -525,24 +530,8 @@ const FORBIDDING: &[&[&str]] = &[
         "keep out of",
         "can no longer",
     ],
-    &[
-        "nunca",
-        "jamás",
-        "evita",
-        "evite",
-        "evitar",
-        "prohibido",
-        "no hagas",
-        "no uses",
-        "no utilices",
-        "no modifiques",
-        "no cambies",
-        "no toques",
-        "no borres",
-        "no añadas",
-        "no debes",
-        "nada de",
-    ],
+    &["nunca", "jamás", "evita", "evite", "evitar", "prohibido", "nada de"],
+    SPANISH_BANS,
     &["ne", "jamais", "évite", "évitez", "interdit", "pas de", "pas d", "aucun", "aucune"],
     &["nie", "niemals", "nicht", "kein", "keine", "keinen", "verboten", "vermeide"],
     &["não", "nunca", "jamais", "evite", "proibido"],
