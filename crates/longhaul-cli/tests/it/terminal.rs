@@ -101,6 +101,17 @@ impl Terminal {
         self.read_to("> ");
     }
 
+    /// Leaves the chat as one does with Ctrl-C: once is asked about, twice leaves.
+    fn left_by_ctrl_c(mut self) {
+        self.prompted();
+        self.press(b"\x03");
+        self.read_to("once more");
+        self.prompted();
+        self.press(b"\x03");
+        self.read_to("kept as");
+        assert_eq!(self.end().0, 0);
+    }
+
     /// Reads all that is shown, and returns it with the exit code.
     pub(crate) fn end(mut self) -> (i32, String) {
         while let Ok(more) = self.shown.recv_timeout(PATIENCE) {
@@ -168,13 +179,7 @@ fn ctrl_c_stops_an_answer_and_then_leaves() {
     terminal.prompted();
     terminal.press(b"shorter\r");
     terminal.read_to("Short.");
-    terminal.prompted();
-    terminal.press(b"\x03");
-    terminal.read_to("once more");
-    terminal.prompted();
-    terminal.press(b"\x03");
-    terminal.read_to("kept as");
-    assert_eq!(terminal.end().0, 0);
+    terminal.left_by_ctrl_c();
     let body = said(&server.bodies()[1]);
     assert!(body.contains("everything\n[stopped by the user]\nuser: shorter"), "{body}");
 }
@@ -203,13 +208,7 @@ fn ctrl_c_clears_a_line_and_leaves_from_an_empty_one() {
     // What was cleared comes back.
     terminal.press(b"\x1b[A!\r");
     terminal.read_to("Short.");
-    terminal.prompted();
-    terminal.press(b"\x03");
-    terminal.read_to("once more");
-    terminal.prompted();
-    terminal.press(b"\x03");
-    terminal.read_to("kept as");
-    assert_eq!(terminal.end().0, 0);
+    terminal.left_by_ctrl_c();
     assert_eq!(said(&server.bodies()[0]), "user: another!\n");
     assert_eq!(server.bodies().len(), 1);
 }
