@@ -6,6 +6,7 @@ use longhaul_transcript::{Constraint, Entry, Message, Origin, Role, Speaker};
 
 use crate::speaker::{Matter, Segment, Speakers};
 
+mod account;
 mod blocks;
 mod demand;
 mod markers;
@@ -15,6 +16,7 @@ mod taken_back;
 #[cfg(test)]
 mod tests;
 
+pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::DemandKind;
 pub use taken_back::lifted_by_each;

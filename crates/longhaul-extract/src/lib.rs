@@ -17,7 +17,7 @@ pub mod speaker;
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
 pub use constraints::{
     Demand, DemandKind, constraints, demand_kind, demands, is_constraint, is_passing_wish, is_standing_rule,
-    lifted_by_each, sentences,
+    lifted_by_each, only_tells, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, trail};

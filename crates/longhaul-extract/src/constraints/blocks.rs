@@ -145,15 +145,22 @@ fn goes_on(before: &str, mark: char, after: &str) -> bool {
     }
     let short = [
         "e.g", "i.e", "etc", "z.B", "p.ex", "vs", "cf", "z. B", "bzw", "ca", "approx", "incl", "resp", "No",
-        "Nr",
+        "Nr", "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Hr", "Fr", "Sr", "Sra",
     ];
     let word = before.rsplit([' ', '(']).next().unwrap_or_default();
+    let follows = after.trim_start();
+    // The initial of a name ("M. Keller"), which the first word of a sentence is not.
+    let is_initial = word.chars().count() == 1
+        && word.chars().all(|c| c.is_uppercase() && c != 'I')
+        && follows.starts_with(char::is_uppercase);
     short.iter().any(|short| word == *short || before.ends_with(&format!(" {short}")))
+        || is_initial
+        || follows.starts_with('»')
         || word.len() <= 2
             && !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_digit())
             && before.len() <= 3
-        || before.ends_with("..") && after.trim_start().starts_with(char::is_lowercase)
+        || before.ends_with("..") && follows.starts_with(char::is_lowercase)
 }
 
 /// Columns from which on a line counts as filled up, so that the next one goes on with it.
@@ -220,5 +227,10 @@ mod tests {
                 "不要联网。"
             ]
         );
+        let names = "Rien pour M. Keller. Mr. Bell waits; use plan B. then stop.";
+        let all: Vec<_> = sentences_of(names).collect();
+        assert_eq!(all, ["Rien pour M. Keller.", "Mr. Bell waits; use plan B.", "then stop."]);
+        let quoted: Vec<_> = sentences_of("Il a écrit : « Jamais. » J'ai ri.").collect();
+        assert_eq!(quoted, ["Il a écrit : « Jamais. » J'ai ri."]);
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::markers;
 
+mod abroad;
 mod labels;
 mod passing;
 mod phrases;
@@ -235,7 +236,7 @@ fn is_rule(words: &Words) -> bool {
             },
         );
     let stands = STANDING.iter().any(|phrase| words.has(phrase));
-    opens || forbids || modal && !words.begins(THINKS) || stands
+    opens || forbids || modal && !words.begins(THINKS) || stands || abroad::forbids(words)
 }
 
 /// "No, that is wrong" answers; "no console logs" orders.

@@ -66,6 +66,11 @@ pub(super) fn lifts(sentence: &str) -> bool {
     holds(sentence, &LIFTING_BY_FIRST_WORD, &[])
 }
 
+/// Returns whether `sentence` goes back on what was said, in whatever words: "back to read-only", "wait, hold that".
+pub(super) fn goes_back(sentence: &str) -> bool {
+    holds(sentence, &GOING_BACK_BY_FIRST_WORD, &[])
+}
+
 fn without_reminders(sentence: &str) -> String {
     let lower = sentence.to_lowercase().replace('’', "'");
     REMINDS.iter().fold(lower, |text, words| text.replace(words, " "))
@@ -149,6 +154,8 @@ static BEGINNINGS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_w
 static FORBIDDING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(FORBIDDING));
 
 static PERMITTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(PERMITTING));
+
+static GOING_BACK_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(GOING_BACK));
 
 static LIFTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(LIFTING));
 
@@ -581,9 +588,50 @@ const PERMITTING: &[&[&str]] = &[
         "fine again",
         "ok again",
         "okay again",
+        "is alright",
+        "are alright",
+        "fair game",
+        "green light",
+        "signed off",
+        "can go",
+        "is enough",
+        "exempt",
+        "raise that",
     ],
-    &["puedes", "puede", "podéis", "está bien", "se permite", "permitido"],
-    &["tu peux", "vous pouvez", "c'est bon", "autorisé", "permis"],
+    &[
+        "puedes",
+        "puede",
+        "podéis",
+        "está bien",
+        "se permite",
+        "permitido",
+        "luz verde",
+        "vale",
+        "basta con",
+        "sin preguntar",
+    ],
+    &[
+        "tu peux",
+        "vous pouvez",
+        "on peut",
+        "c'est bon",
+        "autorisé",
+        "autorise",
+        "permis",
+        "feu vert",
+        "d'accord",
+        "vas-y",
+        "vas y",
+        "suffit",
+        "accepté",
+        "acceptée",
+        "acceptés",
+        "acceptées",
+        "toléré",
+        "tolérée",
+        "tolérés",
+        "tolérées",
+    ],
     &[
         "du darfst",
         "darfst du",
@@ -594,6 +642,12 @@ const PERMITTING: &[&[&str]] = &[
         "in ordnung",
         "ist okay",
         "ist ok",
+        "sind okay",
+        "sind ok",
+        "wieder frei",
+        "reicht",
+        "grünes licht",
+        "ohne rückfrage",
     ],
     &["você pode", "pode", "podes", "permitido", "tudo bem"],
     &["можно", "можешь", "можете", "разрешено", "разрешаю"],
@@ -614,6 +668,19 @@ const LIFTING: &[&[&str]] = &[
     &["levé", "levée", "levées"],
     &["aufgehoben", "gilt nicht mehr", "gelten nicht mehr"],
     &["снят", "снята", "отменено"],
+];
+
+/// What goes back on something, beside what takes it back: it counts only where it is of what was allowed.
+const GOING_BACK: &[&[&str]] = &[
+    &[
+        "back to", "go back", "wait", "hold on", "hold off", "stop", "again", "still", "closed", "no", "not",
+        "revert",
+    ],
+    &["espera", "de nuevo", "otra vez", "vuelve", "volvemos", "no"],
+    &["attends", "attendez", "à nouveau", "de nouveau", "retour", "on revient", "pas", "non"],
+    &["wieder", "zurück", "stopp", "halt", "warte", "nein", "weiterhin"],
+    &["espere", "novamente", "volta", "voltamos"],
+    &["снова", "опять", "стоп", "подожди"],
 ];
 
 const WIDE_PERMITTING: &[&str] = &["可以", "允许", "てもいい", "ても構わない", "許可"];

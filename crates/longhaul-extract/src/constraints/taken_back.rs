@@ -9,7 +9,7 @@ use longhaul_transcript::Constraint;
 
 use super::{
     Demand, DemandKind, Found, content_words, demand,
-    markers::{Revocation, forbids, lifts, permits, revocation},
+    markers::{Revocation, forbids, goes_back, lifts, permits, revocation},
 };
 
 /// What was said before a message in which something is taken back.
@@ -53,7 +53,7 @@ pub(super) struct Telling {
 impl Telling {
     pub(super) fn of(sentence: &str) -> Telling {
         let forbids = forbids(sentence) || demand::forbids_first(sentence);
-        let permits = !forbids && permits(sentence);
+        let permits = !forbids && (permits(sentence) || lifts(sentence));
         let is_rule =
             || demand::read(sentence).is_some_and(|read| read.kind == DemandKind::Rule || read.is_labelled);
         let is_compared = forbids || permits || is_rule();
@@ -62,30 +62,36 @@ impl Telling {
         Telling { words: content_words(sentence), forbids, permits, clauses }
     }
 
-    /// Returns whether `by` allows or changes what this rule is of, or forbids what this allows: a third of what one of its clauses
-    /// names is there.
+    /// Returns whether `by` allows or changes what this rule is of, or turns round what this allows: a third of what one of its
+    /// clauses names is there.
     fn may_be_lifted(&self, by: &Lifting) -> bool {
         let shares = |clause: &BTreeSet<String>| {
             let shared = clause.intersection(&by.stems).count();
             shared > 0 && shared * 3 >= clause.len()
         };
-        by.forbids == self.permits && self.clauses.iter().any(shares)
+        let is_of = if self.permits { by.turns } else { by.allows };
+        is_of && self.clauses.iter().any(shares)
     }
 }
 
-/// What a sentence allows, changes, or forbids again.
+/// What a sentence allows, changes, or turns round.
 struct Lifting {
     stems: BTreeSet<String>,
-    forbids: bool,
+    /// It allows or changes what was forbidden.
+    allows: bool,
+    /// It forbids what was allowed, or goes back on it.
+    turns: bool,
 }
 
 impl Lifting {
     fn by(sentence: &str) -> Option<Lifting> {
         let forbids = forbids(sentence)
             || demand::read(sentence).is_some_and(|_| sentence.to_lowercase().contains("no "));
-        let changes = || permits(sentence) || revocation(sentence).is_some();
+        let changes = revocation(sentence).is_some();
+        let allows = !forbids && (changes || permits(sentence));
+        let turns = forbids || changes || goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
-        (!asks && (forbids || changes())).then(|| Lifting { stems: stems(sentence), forbids })
+        (!asks && (allows || turns)).then(|| Lifting { stems: stems(sentence), allows, turns })
     }
 }
 
@@ -94,9 +100,16 @@ fn stems(sentence: &str) -> BTreeSet<String> {
     let short = sentence.split(|c: char| !c.is_alphanumeric());
     let short =
         short.filter(|word| (2..4).contains(&word.len()) && word.chars().all(|c| c.is_ascii_uppercase()));
-    let words = content_words(sentence).into_iter();
+    let words = content_words(sentence).into_iter().filter(|word| !DOES_ANYTHING.contains(&&**word));
     words.map(|word| stem(&word).to_owned()).chain(short.map(str::to_lowercase)).collect()
 }
+
+/// Verbs that tell of nothing what it is.
+const DOES_ANYTHING: [&str; 24] = [
+    "take", "keep", "give", "send", "want", "need", "look", "does", "done", "doing", "going", "nehmen",
+    "machen", "geben", "gehen", "usar", "hacer", "faire", "mettre", "puedes", "puede", "peux", "kannst",
+    "darfst",
+];
 
 /// Returns a word without an ending of English, German or Spanish, where enough is left.
 fn stem(word: &str) -> &str {
@@ -109,12 +122,12 @@ fn stem(word: &str) -> &str {
 /// Returns whether `sentence` allows or changes what a rule that stands may be of: "you may push", or "the freeze is over" of whatever
 /// it was called. Nothing is taken back by that: both are told.
 pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
-    let Some(by) = Lifting::by(sentence).filter(|by| !by.forbids) else {
-        return lifts(sentence)
-            && found.iter().any(|found| stands(&found.demand, message) && found.telling.forbids);
-    };
     let mut standing = found.iter().filter(|found| stands(&found.demand, message));
-    standing.any(|found| found.telling.may_be_lifted(&by) || found.telling.forbids && lifts(sentence))
+    let by = Lifting::by(sentence);
+    standing.any(|found| {
+        by.as_ref().is_some_and(|by| found.telling.may_be_lifted(by))
+            || found.telling.forbids && lifts(sentence)
+    })
 }
 
 /// Returns for each of `rules` the places of those before it that it takes back, or may: it binds as much as they do.

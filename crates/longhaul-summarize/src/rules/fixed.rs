@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use longhaul_extract::{
     DemandKind, Domain, Statement, StatementKind, demand_kind, is_passing_wish, is_standing_rule,
-    lifted_by_each,
+    lifted_by_each, only_tells,
 };
 use longhaul_transcript::{
     Constraint, Entry, Role, Speaker, Summary, Tokens, is_lookup_line, parse_handle_line,
@@ -96,7 +96,7 @@ pub(crate) fn sections(
     // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
     if !is_meeting {
         let rules = &summary.constraints;
-        let standing = |rule: &Constraint| is_standing_rule(&rule.text) || marked::is_marked(&rule.text);
+        let standing = |rule: &Constraint| rank(&rule.text) < PLAIN_RULE;
         if request.limit < TIGHT {
             let lifted = lifted_by_each(rules);
             let binds = |at: usize| standing(&rules[at]) || lifted[at].iter().any(|of| standing(&rules[*of]));
@@ -253,7 +253,7 @@ impl<'a> Fixed<'a> {
         let mut lines: Vec<Line> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(at, rule)| told(*at, rule)) {
             // What must never be holds until it is taken back, whatever else is said of it.
-            let later = match is_standing_rule(&rule.text) {
+            let later = match is_standing_rule(&rule.text) || lifts(at) {
                 true => bound[at].1,
                 false => again.after(rule.message, &rule.text),
             };
@@ -269,21 +269,14 @@ impl<'a> Fixed<'a> {
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
             let rank = if is_over { WISH } else { bound[at].0 };
-            lines.push(Line { at, text, cost, is_systems, is_over, rank });
+            let binds_alone = self::rank(&rule.text) < WISH;
+            lines.push(Line { at, text, cost, is_systems, is_over, rank, binds_alone });
         }
         lines.sort_by_key(|line| {
             let is_long = line.cost > LONG_RULE;
             (line.is_systems, line.rank, line.is_over, is_long, std::cmp::Reverse(line.at))
         });
-        let mut used = Tokens::ZERO;
-        lines.retain(|line| {
-            let binds = line.rank < WISH && !line.is_systems;
-            let fits = used + line.cost <= if binds { room.max(most) } else { room };
-            if fits {
-                used += line.cost;
-            }
-            fits
-        });
+        let mut lines = that_fit(lines, &lifted, room, most);
         lines.sort_by_key(|line| line.at);
         lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
     }
@@ -299,6 +292,34 @@ struct Line {
     /// It was taken back.
     is_over: bool,
     rank: u8,
+    /// It binds by itself, not only by what it lifts.
+    binds_alone: bool,
+}
+
+/// Returns those of `lines`, in their order, for which there is `room`; what binds may take `most`. What only lifts something is told
+/// with that and with what turns it round again, or not at all: alone it would allow what is forbidden.
+fn that_fit(lines: Vec<Line>, lifted: &[Vec<usize>], room: Tokens, most: Tokens) -> Vec<Line> {
+    let belong = |at: usize, other: usize| {
+        !lifted[at].is_empty() && (lifted[at].contains(&other) || lifted[other].contains(&at))
+    };
+    let mut taken = vec![false; lines.len()];
+    let mut used = Tokens::ZERO;
+    for (one, line) in lines.iter().enumerate() {
+        let others = (0..lines.len()).filter(|other| belong(line.at, lines[*other].at));
+        let together: Vec<usize> = others.chain([one]).filter(|at| !taken[*at]).collect();
+        let cost = |all: &[usize]| all.iter().map(|at| lines[*at].cost).sum::<Tokens>();
+        let limit = if line.rank < WISH && !line.is_systems { room.max(most) } else { room };
+        let fits = |all: &[usize]| used + cost(all) <= limit;
+        let told = match taken[one] {
+            true => Vec::new(),
+            false if fits(&together) => together,
+            false if line.binds_alone && fits(&[one]) => vec![one],
+            false => Vec::new(),
+        };
+        used += cost(&told);
+        told.into_iter().for_each(|at| taken[at] = true);
+    }
+    lines.into_iter().zip(taken).filter(|(_, is_taken)| *is_taken).map(|(line, _)| line).collect()
 }
 
 /// Returns of each of `rules` how much it binds, and the message of the newest that takes it back, or may. That binds as much as what it
@@ -322,9 +343,10 @@ fn bound(rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<(u8, Option<u64>)> 
 /// marked.
 fn rank(text: &str) -> u8 {
     match (is_standing_rule(text), marked::is_marked(text)) {
+        _ if only_tells(text) => TOLD,
         (true, _) => 0,
         (_, true) => 1,
-        _ if demand_kind(text) == Some(DemandKind::Rule) => 2,
+        _ if demand_kind(text) == Some(DemandKind::Rule) => PLAIN_RULE,
         _ => WISH,
     }
 }
@@ -356,8 +378,14 @@ const LEAST_ITEM: usize = 12;
 /// The share of the limit that the person's rules may take: before all else that could be told.
 const BINDING_SHARE: f64 = 0.4;
 
+/// The rank of a rule that no word and no label makes the strictest.
+const PLAIN_RULE: u8 = 2;
+
 /// The rank of what is no rule.
 const WISH: u8 = 3;
+
+/// The rank of what has a word of demand and only tells of something.
+const TOLD: u8 = 4;
 
 /// A rule of more tokens gives way to shorter ones.
 const LONG_RULE: Tokens = Tokens(40);

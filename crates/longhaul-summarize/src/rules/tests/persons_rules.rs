@@ -72,3 +72,50 @@ fn a_ban_that_comes_after_a_permission_is_the_last_word() {
         assert!(text.contains("no pushing to main"), "{limit}:\n{text}");
     }
 }
+
+#[test]
+fn a_permission_is_told_with_what_it_lifts_and_what_turns_it_round() {
+    for (ban, by, back) in [
+        (
+            "Never write to staging.",
+            "You may write to staging now.",
+            "Back to read-only on staging, somebody broke it.",
+        ),
+        ("No uses nunca la rama main.", "Puedes subir a main.", "Espera, no subas a main, me precipité."),
+        (
+            "Il ne faut jamais déployer le vendredi.",
+            "Tu peux déployer le vendredi.",
+            "En fait si, on ne déploie pas le vendredi.",
+        ),
+    ] {
+        let said = session(ban, by)
+            .replace("user: And now?", &format!("user: {back}\nassistant: Fine.\nuser: And now?"));
+        for limit in [200, 250, 300, 600] {
+            let text = draft(&said, limit).text;
+            assert!(!text.contains(by) || text.contains(back), "{limit}: {by} in\n{text}");
+        }
+        assert!(draft(&said, 300).text.contains(back), "{back}");
+    }
+}
+
+#[test]
+fn a_permission_of_something_else_displaces_no_ban() {
+    let said = session("Never email the Hamburg client.", "You can email the Bremen client.");
+    for limit in [150, 180, 220, 260, 300] {
+        let text = draft(&said, limit).text;
+        let both = ["Never email the Hamburg client.", "You can email the Bremen client."];
+        assert!(!text.contains(both[1]) || text.contains(both[0]), "{limit}:\n{text}");
+    }
+}
+
+#[test]
+fn what_others_said_goes_behind_what_the_person_wants() {
+    let talk = "Someone said we should always use the blue logo. They were not allowed to park there. My colleague wrote: never trust the cache.";
+    let said = session("Never push to the remote.", talk);
+    for limit in [200, 300, 600] {
+        let text = draft(&said, limit).text;
+        let ban = text.find("Never push to the remote.");
+        assert!(ban.is_some(), "{limit}:\n{text}");
+        assert!(limit > 200 || !text.contains("always use the blue logo"), "{limit}:\n{text}");
+    }
+}

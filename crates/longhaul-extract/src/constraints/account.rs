@@ -1,0 +1,163 @@
+//! What has the words of a demand and tells of something: what others said, what was so, what nobody knows.
+
+/// Returns whether `sentence` only tells of what somebody said, or how something was, though it has a word of demand. It may be a
+/// demand all the same ("my boss said: never push"), so that it is not left out: what surely demands something goes before it.
+pub fn only_tells(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let begins = |openings: &[&str]| openings.iter().any(|opening| starts_with_word(&lower, opening));
+    let padded = format!(" {} ", lower.replace([',', '.', ';', '!', ':'], " "));
+    begins(NOBODY_KNOWS) || begins(SOMEBODY) && SAID.iter().any(|said| padded.contains(said)) || begins(WAS)
+}
+
+fn starts_with_word(text: &str, opening: &str) -> bool {
+    text.strip_prefix(opening).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+const NOBODY_KNOWS: &[&str] = &[
+    "nobody knows",
+    "no one knows",
+    "nobody noticed",
+    "nobody understands",
+    "niemand weiß",
+    "keiner weiß",
+    "personne ne sait",
+    "nadie sabe",
+    "ninguém sabe",
+    "никто не знает",
+];
+
+/// Who is told of. Whoever gives orders ("the client said") is not among them.
+const SOMEBODY: &[&str] = &[
+    "in the meeting someone",
+    "in the meeting somebody",
+    "someone",
+    "somebody",
+    "my colleague",
+    "a colleague",
+    "my neighbour",
+    "my neighbor",
+    "a friend",
+    "my friend",
+    "in der sitzung",
+    "in der besprechung",
+    "jemand",
+    "mein kollege",
+    "meine kollegin",
+    "ein kollege",
+    "eine kollegin",
+    "en réunion",
+    "quelqu'un",
+    "mon collègue",
+    "ma collègue",
+    "un collègue",
+    "en la reunión",
+    "alguien",
+    "mi colega",
+    "un colega",
+    "na reunião",
+    "alguém",
+    "meu colega",
+];
+
+/// That they said something.
+const SAID: &[&str] = &[
+    " said ",
+    " says ",
+    " wrote ",
+    " claimed ",
+    " joked ",
+    " suggested ",
+    " asked ",
+    " meinte ",
+    " sagte ",
+    " schrieb ",
+    " fragte ",
+    " hat gesagt ",
+    " hat geschrieben ",
+    " a dit ",
+    " a écrit ",
+    " a demandé ",
+    " dijo ",
+    " escribió ",
+    " preguntó ",
+    " disse ",
+    " escreveu ",
+];
+
+/// How something was, or had to be.
+const WAS: &[&str] = &[
+    "they were",
+    "they weren't",
+    "they couldn't",
+    "they could not",
+    "they had to",
+    "they didn't",
+    "he was",
+    "she was",
+    "it was",
+    "it wasn't",
+    "it didn't",
+    "it did not",
+    "it had to",
+    "i could only",
+    "i could not",
+    "i couldn't",
+    "i had to",
+    "i was",
+    "we had to",
+    "we were",
+    "we couldn't",
+    "ich konnte",
+    "ich musste",
+    "ich durfte",
+    "wir konnten",
+    "wir mussten",
+    "wir durften",
+    "sie durften",
+    "sie mussten",
+    "es musste",
+    "je n'ai pu",
+    "j'ai dû",
+    "ils n'avaient",
+    "ce n'était",
+    "il n'était",
+    "solo pude",
+    "sólo pude",
+    "no pude",
+    "tuve que",
+    "no tenía",
+    "no podían",
+    "no tuve",
+    "não pude",
+    "tive que",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_said_and_how_it_was_is_told_apart_from_demands() {
+        for tells in [
+            "They were not allowed to park there, so they arrived late.",
+            "Nobody knows why the Lisbon office never answers the phone.",
+            "In the meeting someone said we should always use the blue logo, but nothing was decided.",
+            "Mein Kollege schrieb: „Dem Cache darf man nie trauen.“ Das fand ich lustig.",
+            "Personne ne sait pourquoi Lisbonne ne répond jamais au téléphone.",
+            "No tenía que ser tan difícil.",
+            "It didn't have to be so hard.",
+        ] {
+            assert!(only_tells(tells), "{tells}");
+        }
+        for demands in [
+            "The client said: never call before nine.",
+            "Nobody touches the schema.",
+            "My boss wrote that we must never push on Fridays.",
+            "It must never be empty.",
+            "They must never see the draft.",
+            "Someone must always review it.",
+        ] {
+            assert!(!only_tells(demands), "{demands}");
+        }
+    }
+}
