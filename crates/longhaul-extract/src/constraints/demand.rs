@@ -173,13 +173,11 @@ impl Words {
         self.text.contains(phrase)
     }
 
-    /// Returns the text before `phrase`, where that stands between blanks.
-    fn before(&self, phrase: &str) -> Option<&str> {
-        let mut found = self
-            .text
-            .match_indices(phrase)
-            .map(|(at, _)| (&self.text[..at], &self.text[at + phrase.len()..]));
-        found.find_map(|(before, after)| before.strip_suffix(' ').filter(|_| after.starts_with(' ')))
+    /// Returns the text before each place where `phrase` stands between blanks.
+    fn before<'w>(&'w self, phrase: &'w str) -> impl Iterator<Item = &'w str> {
+        let found = self.text.match_indices(phrase);
+        let found = found.map(|(at, _)| (&self.text[..at], &self.text[at + phrase.len()..]));
+        found.filter_map(|(before, after)| before.strip_suffix(' ').filter(|_| after.starts_with(' ')))
     }
 }
 
@@ -224,17 +222,16 @@ fn is_rule(words: &Words) -> bool {
     let forbids = words.forbids_first()
         || orders && words.clauses().skip(1).filter(is_short).any(forbids_clause)
         || words.text.split(" so ").skip(1).any(forbids_doing);
-    let modal =
-        MODALS.iter().filter(|modal| words.has(modal)).find_map(|modal| words.before(modal)).is_some_and(
-            |before| {
-                let subject = before.rsplit(' ').next().unwrap_or_default();
-                let asks =
-                    ["should we", "should i", "must we", "must i"].iter().any(|asks| words.begins(&[asks]));
-                !matches!(subject, "i" | "i'd" | "i'll" | "he" | "she")
-                    && !asks
-                    && !EPISTEMIC.iter().any(|weak| words.has(weak))
-            },
-        );
+    let asks = words.begins(&["should we", "should i", "must we", "must i"])
+        || passing::asks_to_be_told(words.body());
+    // "Say what must change" asks.
+    let may_bind = |before: &str| {
+        let subject = before.rsplit(' ').next().unwrap_or_default();
+        !["i", "i'd", "i'll", "he", "she", "what", "which", "who"].contains(&subject)
+    };
+    let modal = !asks
+        && !EPISTEMIC.iter().any(|weak| words.has(weak))
+        && MODALS.iter().flat_map(|modal| words.before(modal)).any(may_bind);
     let stands = STANDING.iter().any(|phrase| words.has(phrase));
     opens || forbids || modal && !words.begins(THINKS) || stands || abroad::forbids(words)
 }
@@ -263,7 +260,7 @@ fn is_wish(sentence: &str, words: &Words) -> bool {
         || words.text.contains(" please ") && words.clauses().any(|clause| begins(clause, VERBS));
     let limits = QUALIFIERS.iter().any(|phrase| words.has(phrase));
     let lower = sentence.to_lowercase();
-    let thinks = words.begins(THINKS) && MODALS.iter().any(|modal| words.before(modal).is_some());
+    let thinks = words.begins(THINKS) && MODALS.iter().any(|modal| words.before(modal).next().is_some());
     let contrast = lower.split(", not ").skip(1).any(|rest| !begins(rest, NOT_THINGS))
         && sentence.len() < 200
         && !words.begins(&["i'm", "i am", "it's", "that's", "it is"]);

@@ -41,6 +41,7 @@ fn demands_are_found_verbatim_in_eight_languages() {
 fn rules_are_told_from_wishes() {
     let rules = ["You must not push.", "Nie auf main pushen!", "Никогда не меняй это.", "必须运行测试。"];
     assert!(rules.into_iter().all(|sentence| is_constraint(sentence) && is_standing_rule(sentence)));
+    assert!(is_constraint("Say what must change; the interface must stay."));
     let wishes = ["Use tabs instead.", "Can you make sure that it builds?"];
     assert!(wishes.into_iter().all(|sentence| is_constraint(sentence) && !is_standing_rule(sentence)));
 }
@@ -51,6 +52,9 @@ fn plain_statements_and_questions_are_no_demands() {
         "The build is green.",
         "What does this function return?",
         "I don't think that works.",
+        "Step 32: look at src/ledger.rs and say what must change for ticket BILL-32.",
+        "Tell me which files need to be moved.",
+        "hm, i selected the theme and got a crash, that should never happen.",
         "Must it be so?",
         "I can't send messages.",
         "I still don't remember the number.",

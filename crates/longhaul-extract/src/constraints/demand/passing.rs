@@ -39,7 +39,7 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
 }
 
 /// Whether nothing but an answer is wanted, which is over once it is given: "explain why …", "tell me which …".
-fn asks_to_be_told(body: &str) -> bool {
+pub(super) fn asks_to_be_told(body: &str) -> bool {
     let Some(rest) = TELLING.iter().find_map(|verb| body.strip_prefix(*verb)?.strip_prefix(' ')) else {
         return false;
     };
