@@ -50,6 +50,7 @@ mod stale;
 mod state;
 mod superseded;
 mod talkers;
+mod ticket;
 mod trail;
 mod undone;
 mod values;
@@ -74,6 +75,7 @@ use rejected::Rejected;
 use render::Page;
 use revised::Revised;
 use talkers::Talkers;
+use ticket::Tickets;
 use trail::Trail;
 use undone::Undone;
 
@@ -160,6 +162,7 @@ pub struct Reading<'a> {
     talkers: Talkers,
     records: Records,
     chosen: Options,
+    tickets: Tickets,
     revised: Revised<'a>,
     forms: Forms,
     spent: Spent,
@@ -198,6 +201,7 @@ impl<'a> Reading<'a> {
             },
             records: Records::new(pool),
             chosen: Options::new(pool),
+            tickets: Tickets::new(pool),
             forms: Forms::new(pool),
             spent: Spent::new(pool, index.domain()),
             talkers: Talkers::new(pool),
@@ -268,6 +272,7 @@ impl<'a> Reading<'a> {
             lists: &self.lists,
             records: &self.records,
             options: &self.chosen,
+            tickets: &self.tickets,
             revised: &self.revised,
             forms: &self.forms,
             looks: &self.looks,

@@ -17,6 +17,7 @@ use super::{
     records::Records,
     results::settles_a_number,
     revised::Revised,
+    ticket::Tickets,
 };
 use crate::SummaryRequest;
 
@@ -73,6 +74,7 @@ pub(crate) struct Places<'a> {
     pub(crate) lists: &'a Lists,
     pub(crate) records: &'a Records,
     pub(crate) options: &'a Options,
+    pub(crate) tickets: &'a Tickets,
     pub(crate) revised: &'a Revised<'a>,
     pub(crate) forms: &'a Forms,
     pub(crate) looks: &'a Looks,
@@ -100,6 +102,7 @@ impl<'a> Choice<'a> {
         renewed.for_each(|(_, needed)| *needed += RENEWED);
         for (at, needed) in needed.iter_mut().enumerate() {
             *needed += if places.options.is_chosen(at) { CHOSEN } else { 0 };
+            *needed += if places.tickets.hold(at) { TICKET } else { 0 };
         }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
@@ -332,6 +335,9 @@ const RENEWED: i32 = 1000;
 
 /// What it adds that a statement tells of an option that was chosen.
 const CHOSEN: i32 = 2000;
+
+/// What it adds that a statement stands in the issue that the work is about.
+const TICKET: i32 = 2000;
 
 /// What it adds in the service of customers that a statement says which record is in which state.
 const HEADS: i32 = 2000;
