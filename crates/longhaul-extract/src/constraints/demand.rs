@@ -12,9 +12,9 @@ mod phrases;
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
-    BANS_ABROAD, EPISTEMIC, IN_LANGUAGE, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD, NOBODY_TELLS,
-    NOT_LIMITS, NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS,
-    SUPPOSES, TELLS, THINKS, VERBS,
+    BANS_ABROAD, EPISTEMIC, GOES_BACK, HAPPENED, IN_LANGUAGE, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD,
+    NOBODY_TELLS, NOT_LIMITS, NOT_THINGS, NOTHING_TELLS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS,
+    STANDING, STANDING_VERBS, SUPPOSES, TELLS, THINKS, VERBS,
 };
 
 /// What a person demands or sets down.
@@ -205,6 +205,13 @@ fn begins(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
 }
 
+/// Returns whether `sentence` goes back on what was said: "back to read-only", "wait, hold that". It counts only where it is of what
+/// was allowed.
+pub(super) fn goes_back(sentence: &str) -> bool {
+    let words = Words::of(sentence);
+    words.clauses().take(1).chain(words.after_opener()).any(|clause| begins(clause, GOES_BACK))
+}
+
 /// Returns whether `sentence` begins as a ban without a verb does: "no new dependencies".
 pub(super) fn forbids_first(sentence: &str) -> bool {
     Words::of(sentence).forbids_first()
@@ -213,7 +220,15 @@ pub(super) fn forbids_first(sentence: &str) -> bool {
 fn is_rule(words: &Words) -> bool {
     let orders_open = |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS);
     let opens = words.clauses().any(orders_open)
-        || words.begins(&["nothing", "nobody", "no one", "none of", "not"])
+        || words.begins(&["nothing", "none of", "not"]) && !words.begins(NOTHING_TELLS)
+        || words.begins(&[
+            "nobody is",
+            "no one is",
+            "nobody can",
+            "no one can",
+            "nobody will",
+            "no one will",
+        ])
         || words.clauses().any(nobody_does);
     // "Use tabs, no blanks": a short clause behind an order.
     let is_short =
@@ -238,7 +253,9 @@ fn is_rule(words: &Words) -> bool {
 
 /// "No, that is wrong" answers; "no console logs" orders.
 fn forbids_clause(clause: &str) -> bool {
-    clause.strip_prefix("no ").is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NO_BANS))
+    let tells = |rest: &str| rest.split(' ').skip(1).take(3).any(|word| HAPPENED.contains(&word));
+    let rest = clause.strip_prefix("no ");
+    rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NO_BANS) && !tells(rest))
 }
 
 /// "Until then nobody touches the schema".

@@ -13,7 +13,16 @@ pub(super) fn is_demand(sentence: &str) -> bool {
 /// Returns whether `sentence` holds a word of demand of a language other than English, whose grammar is not looked at.
 pub(super) fn demands_elsewhere(sentence: &str) -> bool {
     holds(sentence, &ELSEWHERE_BY_FIRST_WORD, WIDE_DEMANDS)
+        && holds(&without_idioms(sentence), &ELSEWHERE_BY_FIRST_WORD, WIDE_DEMANDS)
 }
+
+/// "Noch immer" tells how something is, though "immer" may order.
+fn without_idioms(sentence: &str) -> String {
+    IDIOMS.iter().fold(sentence.to_lowercase(), |text, words| text.replace(words, " "))
+}
+
+const IDIOMS: [&str; 6] =
+    ["noch immer", "immer noch", "wie immer", "fast immer", "immer wieder", "comme toujours"];
 
 /// Returns whether `sentence` holds a word of a rule that stands until it is taken back.
 pub(super) fn is_rule(sentence: &str) -> bool {
@@ -64,11 +73,6 @@ pub(super) fn permits(sentence: &str) -> bool {
 /// Returns whether `sentence` lifts something that it may call by another name than what forbade it.
 pub(super) fn lifts(sentence: &str) -> bool {
     holds(sentence, &LIFTING_BY_FIRST_WORD, &[])
-}
-
-/// Returns whether `sentence` goes back on what was said, in whatever words: "back to read-only", "wait, hold that".
-pub(super) fn goes_back(sentence: &str) -> bool {
-    holds(sentence, &GOING_BACK_BY_FIRST_WORD, &[])
 }
 
 fn without_reminders(sentence: &str) -> String {
@@ -154,8 +158,6 @@ static BEGINNINGS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_w
 static FORBIDDING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(FORBIDDING));
 
 static PERMITTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(PERMITTING));
-
-static GOING_BACK_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(GOING_BACK));
 
 static LIFTING_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(LIFTING));
 
@@ -478,6 +480,7 @@ const LETTING_GO: &[&[&str]] = &[
         "not anymore",
         "disregard",
         "drop the",
+        "scrap the",
     ],
     &["ya no", "olvida", "olvídate", "ignora"],
     &["ne plus", "oublie", "oubliez", "ignore", "plus besoin"],
@@ -597,10 +600,28 @@ const PERMITTING: &[&[&str]] = &[
         "is enough",
         "exempt",
         "raise that",
+        "are welcome",
+        "is welcome",
+        "will do",
+        "works now",
+        "work now",
+        "can be longer",
+        "can be more",
+        "may be changed",
+        "can be changed",
+        "may be edited",
+        "can be edited",
+        "may be touched",
+        "can be touched",
+        "may be modified",
+        "can be modified",
+        "may be used",
+        "can be used",
     ],
     &[
         "puedes",
         "puede",
+        "pueden",
         "podéis",
         "está bien",
         "se permite",
@@ -648,6 +669,9 @@ const PERMITTING: &[&[&str]] = &[
         "reicht",
         "grünes licht",
         "ohne rückfrage",
+        "geht auch",
+        "gehen auch",
+        "nicht mehr pflicht",
     ],
     &["você pode", "pode", "podes", "permitido", "tudo bem"],
     &["можно", "можешь", "можете", "разрешено", "разрешаю"],
@@ -668,19 +692,6 @@ const LIFTING: &[&[&str]] = &[
     &["levé", "levée", "levées"],
     &["aufgehoben", "gilt nicht mehr", "gelten nicht mehr"],
     &["снят", "снята", "отменено"],
-];
-
-/// What goes back on something, beside what takes it back: it counts only where it is of what was allowed.
-const GOING_BACK: &[&[&str]] = &[
-    &[
-        "back to", "go back", "wait", "hold on", "hold off", "stop", "again", "still", "closed", "no", "not",
-        "revert",
-    ],
-    &["espera", "de nuevo", "otra vez", "vuelve", "volvemos", "no"],
-    &["attends", "attendez", "à nouveau", "de nouveau", "retour", "on revient", "pas", "non"],
-    &["wieder", "zurück", "stopp", "halt", "warte", "nein", "weiterhin"],
-    &["espere", "novamente", "volta", "voltamos"],
-    &["снова", "опять", "стоп", "подожди"],
 ];
 
 const WIDE_PERMITTING: &[&str] = &["可以", "允许", "てもいい", "ても構わない", "許可"];

@@ -9,7 +9,7 @@ use longhaul_transcript::Constraint;
 
 use super::{
     Demand, DemandKind, Found, content_words, demand,
-    markers::{Revocation, forbids, goes_back, lifts, permits, revocation},
+    markers::{Revocation, forbids, lifts, permits, revocation},
 };
 
 /// What was said before a message in which something is taken back.
@@ -85,29 +85,70 @@ struct Lifting {
 
 impl Lifting {
     fn by(sentence: &str) -> Option<Lifting> {
-        let forbids = forbids(sentence)
-            || demand::read(sentence).is_some_and(|_| sentence.to_lowercase().contains("no "));
+        let reads = demand::read(sentence).is_some();
+        let lower = sentence.to_lowercase();
+        let forbids = reads && (forbids(sentence) || lower.contains("no ")) || lower.contains(" so no ");
         let changes = revocation(sentence).is_some();
-        let allows = !forbids && (changes || permits(sentence));
-        let turns = forbids || changes || goes_back(sentence);
+        let allows = changes || clauses(sentence).any(|clause| permits(clause) && !self::forbids(clause));
+        let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
         (!asks && (allows || turns)).then(|| Lifting { stems: stems(sentence), allows, turns })
     }
 }
 
-/// Returns the beginnings of what a sentence names: words of four letters, and shorter ones in capitals.
+/// Returns the parts of a sentence that may each allow or forbid for itself.
+fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split([',', ';', '.', ':']).flat_map(|part| part.split(" but "))
+}
+
+/// Returns the beginnings of what a sentence names: words of four letters, and shorter ones in capitals or without a vowel (`npm`).
 fn stems(sentence: &str) -> BTreeSet<String> {
     let short = sentence.split(|c: char| !c.is_alphanumeric());
-    let short =
-        short.filter(|word| (2..4).contains(&word.len()) && word.chars().all(|c| c.is_ascii_uppercase()));
+    let is_name = |word: &&str| {
+        let is_short = (2..4).contains(&word.len()) && word.chars().all(|c| c.is_ascii_alphabetic());
+        let spells = word.chars().all(|c| c.is_ascii_uppercase())
+            || !word.to_lowercase().contains(['a', 'e', 'i', 'o', 'u', 'y']);
+        is_short && spells
+    };
+    let short = short.filter(is_name);
     let words = content_words(sentence).into_iter().filter(|word| !DOES_ANYTHING.contains(&&**word));
     words.map(|word| stem(&word).to_owned()).chain(short.map(str::to_lowercase)).collect()
 }
 
 /// Verbs that tell of nothing what it is.
-const DOES_ANYTHING: [&str; 24] = [
-    "take", "keep", "give", "send", "want", "need", "look", "does", "done", "doing", "going", "nehmen",
-    "machen", "geben", "gehen", "usar", "hacer", "faire", "mettre", "puedes", "puede", "peux", "kannst",
+const DOES_ANYTHING: [&str; 33] = [
+    "nada",
+    "nothing",
+    "anything",
+    "everything",
+    "nichts",
+    "alles",
+    "rien",
+    "tout",
+    "todo",
+    "take",
+    "keep",
+    "give",
+    "send",
+    "want",
+    "need",
+    "look",
+    "does",
+    "done",
+    "doing",
+    "going",
+    "nehmen",
+    "machen",
+    "geben",
+    "gehen",
+    "usar",
+    "hacer",
+    "faire",
+    "mettre",
+    "puedes",
+    "puede",
+    "peux",
+    "kannst",
     "darfst",
 ];
 

@@ -392,3 +392,34 @@ fn a_label_covers_what_follows_it() {
     assert_eq!(texts("**Important**: staging is frozen"), ["**Important**: staging is frozen"]);
     assert!(texts("the status code: 404").is_empty());
 }
+
+#[test]
+fn what_only_tells_of_something_turns_no_permission_round() {
+    let lifted = |later: &str| {
+        let said = format!(
+            "user: Never edit the lexer.\nassistant: Fine.\nuser: You may edit the lexer.\nassistant: Fine.\nuser: {later}\nassistant: Fine."
+        );
+        let rules = constraints(transcript(&said).entries(), Speakers::builtin());
+        let lifted = lifted_by_each(&rules);
+        let mut last = rules.iter().zip(lifted).filter(|(rule, _)| rule.message == 4);
+        last.any(|(_, of)| of.iter().any(|at| rules[*at].message == 2))
+    };
+    for tells in [
+        "The lexer has no tests, that's a pity.",
+        "The lexer never worked on Windows.",
+        "Don't worry about the lexer, it looks good.",
+        "You don't need to edit the lexer twice, once will do.",
+        "No lexer came to the last meeting, by the way.",
+    ] {
+        assert!(!lifted(tells), "{tells}");
+    }
+    for turns in [
+        "Back to leaving the lexer alone, please.",
+        "Wait, leave the lexer.",
+        "Actually no, keep the lexer closed.",
+        "Don't edit the lexer after all.",
+        "New freeze tonight, so no edits to the lexer.",
+    ] {
+        assert!(lifted(turns), "{turns}");
+    }
+}

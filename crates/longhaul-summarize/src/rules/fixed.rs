@@ -258,7 +258,10 @@ impl<'a> Fixed<'a> {
                 false => again.after(rule.message, &rule.text),
             };
             let after = match (rule.superseded_by, later) {
-                (Some(by), _) => format!(" (taken back in m{by})"),
+                (Some(by), _) => match again_after(rules, &lifted, by) {
+                    Some(later) => format!(" (taken back in m{by}; later on this: m{later})"),
+                    None => format!(" (taken back in m{by})"),
+                },
                 (None, Some(later)) => format!(" (later on this: m{later})"),
                 (None, None) => String::new(),
             };
@@ -297,15 +300,19 @@ struct Line {
 }
 
 /// Returns those of `lines`, in their order, for which there is `room`; what binds may take `most`. What only lifts something is told
-/// with that and with what turns it round again, or not at all: alone it would allow what is forbidden.
+/// with the last of that and with what turns it round again, or not at all: alone it would allow what is forbidden.
 fn that_fit(lines: Vec<Line>, lifted: &[Vec<usize>], room: Tokens, most: Tokens) -> Vec<Line> {
-    let belong = |at: usize, other: usize| {
-        !lifted[at].is_empty() && (lifted[at].contains(&other) || lifted[other].contains(&at))
+    let told: HashSet<usize> = lines.iter().map(|line| line.at).collect();
+    let last_of = |line: &Line| lifted[line.at].iter().copied().filter(|at| told.contains(at)).max();
+    let last: Vec<Option<usize>> = lines.iter().map(last_of).collect();
+    let belong = |one: usize, other: usize| {
+        let (at, other) = (lines[one].at, lines[other].at);
+        last[one] == Some(other) || !lifted[at].is_empty() && lifted[other].contains(&at)
     };
     let mut taken = vec![false; lines.len()];
     let mut used = Tokens::ZERO;
     for (one, line) in lines.iter().enumerate() {
-        let others = (0..lines.len()).filter(|other| belong(line.at, lines[*other].at));
+        let others = (0..lines.len()).filter(|other| belong(one, *other));
         let together: Vec<usize> = others.chain([one]).filter(|at| !taken[*at]).collect();
         let cost = |all: &[usize]| all.iter().map(|at| lines[*at].cost).sum::<Tokens>();
         let limit = if line.rank < WISH && !line.is_systems { room.max(most) } else { room };
@@ -320,6 +327,13 @@ fn that_fit(lines: Vec<Line>, lifted: &[Vec<usize>], room: Tokens, most: Tokens)
         told.into_iter().for_each(|at| taken[at] = true);
     }
     lines.into_iter().zip(taken).filter(|(_, is_taken)| *is_taken).map(|(line, _)| line).collect()
+}
+
+/// Returns the newest message that turns round what was said in the message `by`, which took something back.
+fn again_after(rules: &[Constraint], lifted: &[Vec<usize>], by: u64) -> Option<u64> {
+    let is_of = |lifted: &&Vec<usize>| lifted.iter().any(|at| rules[*at].message == by);
+    let turning = rules.iter().zip(lifted).filter(|(_, lifted)| is_of(lifted)).map(|(rule, _)| rule.message);
+    turning.max()
 }
 
 /// Returns of each of `rules` how much it binds, and the message of the newest that takes it back, or may. That binds as much as what it

@@ -58,8 +58,20 @@ const ENGLISH_WORDS: &[&str] = &[
 ];
 
 /// Verbs that end like an order and tell something.
-const SPANISH_TELLS: &[&str] =
-    &["puedes", "tienes", "sabes", "crees", "estas", "quieres", "debes", "haces", "vienes", "entiendes"];
+const SPANISH_TELLS: &[&str] = &[
+    "puedes",
+    "tienes",
+    "sabes",
+    "crees",
+    "estas",
+    "quieres",
+    "debes",
+    "haces",
+    "vienes",
+    "entiendes",
+    "preocupes",
+    "olvides",
+];
 
 /// Verbs with which German orders begin.
 const GERMAN_ORDERS: &[&str] = &[
@@ -181,6 +193,9 @@ const OPENS: &[&str] = &[
     "manos fuera",
     "nur lesen",
     "bas les pattes",
+    "plus rien ne",
+    "plus aucun",
+    "plus aucune",
     "interdiction de",
     "prohibido",
 ];
