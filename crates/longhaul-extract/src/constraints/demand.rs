@@ -255,7 +255,9 @@ fn is_rule(words: &Words) -> bool {
 fn forbids_clause(clause: &str) -> bool {
     let tells = |rest: &str| rest.split(' ').skip(1).take(3).any(|word| HAPPENED.contains(&word));
     let rest = clause.strip_prefix("no ");
-    rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NO_BANS) && !tells(rest))
+    rest.is_some_and(|rest| {
+        !rest.starts_with('|') && !begins(rest, NO_BANS) && !tells(rest) && !abroad::is_spanish(rest)
+    })
 }
 
 /// "Until then nobody touches the schema".

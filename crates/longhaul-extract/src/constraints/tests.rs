@@ -54,6 +54,7 @@ fn plain_statements_and_questions_are_no_demands() {
         "I don't think that works.",
         "Step 32: look at src/ledger.rs and say what must change for ticket BILL-32.",
         "Tell me which files need to be moved.",
+        "No lo entendí después de la tabla.",
         "hm, i selected the theme and got a crash, that should never happen.",
         "Must it be so?",
         "I can't send messages.",

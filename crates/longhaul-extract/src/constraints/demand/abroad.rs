@@ -4,7 +4,7 @@ use super::{Words, begins};
 
 /// Returns whether `words` tell somebody not to do something, or to leave something alone.
 pub(super) fn forbids(words: &Words) -> bool {
-    let is_spanish = has(&words.text, SPANISH_WORDS) && !has(&words.text, ENGLISH_WORDS);
+    let is_spanish = is_spanish(&words.text);
     let mut first = words.clauses().take(1).chain(words.after_opener());
     words
         .clauses()
@@ -12,6 +12,11 @@ pub(super) fn forbids(words: &Words) -> bool {
         || first.any(|clause| begins(clause, GERMAN_ORDERS) && has(clause, GERMAN_NOT))
         || words.clauses().any(|clause| begins(clause, OPENS))
         || ANYWHERE.iter().any(|phrase| words.has(phrase))
+}
+
+/// Returns whether a text is Spanish and not English: "no" says something else there.
+pub(super) fn is_spanish(text: &str) -> bool {
+    has(text, SPANISH_WORDS) && !has(text, ENGLISH_WORDS)
 }
 
 /// "Ne parle pas du procès", "n'ajoute rien": without a subject it is an order.
