@@ -38,6 +38,7 @@ mod marked;
 mod noise;
 mod options;
 mod passing;
+mod persons;
 mod proposals;
 mod questions;
 mod records;
@@ -56,7 +57,7 @@ mod undone;
 mod values;
 
 pub use account::{MOST_COMMANDS, task, tools_used};
-pub(crate) use fixed::RULES;
+pub(crate) use persons::RULES;
 
 use acts::{Acts, Front, Part};
 use choose::{Choice, Looks, Places};

@@ -1,0 +1,221 @@
+//! The person's rules, told in their words: what binds before what is wished, and what lifts a rule with it.
+
+use std::{cmp::Reverse, collections::HashSet};
+
+use longhaul_extract::{
+    DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells,
+};
+use longhaul_transcript::{Constraint, Entry, Speaker, Tokens};
+
+use super::{again::Again, fixed::Fixed, marked, questions::asks};
+
+/// Returns those of `rules` that bind, and what takes them back, or may.
+pub(super) fn binding(rules: &[Constraint]) -> Vec<Constraint> {
+    let standing = |rule: &Constraint| rank(&rule.text) < PLAIN_RULE;
+    let lifted = lifted_by_each(rules);
+    let binds = |at: usize| standing(&rules[at]) || lifted[at].iter().any(|of| standing(&rules[*of]));
+    (0..rules.len()).filter(|at| binds(*at)).map(|at| rules[at].clone()).collect()
+}
+
+impl Fixed<'_> {
+    /// What the person demands and marks as worth remembering, verbatim.
+    pub(super) fn rules(&mut self, constraints: &[Constraint]) {
+        let share = self.request.limit.scaled(self.options.constraint_share);
+        let few = FEW_CONSTRAINTS.min(self.request.limit.scaled(0.35));
+        let told = self.sections.iter().position(|section| section.heading == RULES);
+        let told_already = told.map_or(Tokens::ZERO, |at| self.cost(&self.sections[at].body));
+        let binding = self.request.limit.scaled(BINDING_SHARE);
+        let body = self.rule_list(constraints, share.max(few) - told_already, binding - told_already);
+        match told {
+            _ if body.is_empty() => {}
+            Some(at) => {
+                self.said.push_str(&body);
+                self.sections[at].body.push_str(&format!("\n{body}"));
+            }
+            None => self.add(RULES.into(), body),
+        }
+    }
+
+    /// Returns whether a message is of the standing instructions.
+    fn is_systems(&self, message: u64) -> bool {
+        let entries = self.request.entries;
+        let at = entries.binary_search_by_key(&message, |entry| entry.id.ordinal);
+        at.is_ok_and(|at| entries[at].message.speaker == Some(Speaker::System))
+    }
+
+    /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.
+    /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
+    /// What binds may take `most`.
+    fn rule_list(&self, rules: &[Constraint], room: Tokens, most: Tokens) -> String {
+        // A kept message may have been cut: what counts is that the words are there.
+        let has = |said: &str, text: &str| {
+            // An item of a list is told with what leads it in: both may stand where the list stands.
+            let both = |(lead, item): (&str, &str)| {
+                item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item)
+            };
+            let mut splits =
+                text.match_indices(": ").map(|(at, colon)| (&text[..at], &text[at + colon.len()..]));
+            said.contains(text) || splits.any(both)
+        };
+        let is_visible = |rule: &Constraint| {
+            let kept = self.request.kept.iter().flat_map(|entry| entry.message.texts());
+            has(&self.said, &rule.text) || kept.into_iter().any(|said| has(said, &rule.text))
+        };
+        // A wish of the moment is no rule any more once the person has gone on.
+        let newest = self.last_said();
+        let lifted = lifted_by_each(rules);
+        let lifts = |at: usize| !lifted[at].is_empty();
+        let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
+        let undone = |rule: &Constraint| {
+            let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
+            by.filter(|_| !is_standing_rule(&rule.text))
+        };
+        // What only leads in rules is none.
+        let leads = |rule: &Constraint| rule.text.trim_end().ends_with([':', '：']);
+        let told = |at: usize, rule: &Constraint| {
+            let holds = lifts(at) || !is_passed(rule) && undone(rule).is_none();
+            !leads(rule) && !is_visible(rule) && holds
+        };
+        let persons: Vec<(&Entry, &str)> =
+            self.few.persons.iter().copied().chain(self.persons_kept()).collect();
+        let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
+        let again = Again::new(newest_first);
+        let bound = bound(rules, &lifted);
+        let mut lines: Vec<Line> = Vec::new();
+        for (at, rule) in rules.iter().enumerate().filter(|(at, rule)| told(*at, rule)) {
+            // What must never be holds until it is taken back, whatever else is said of it.
+            let later = match is_standing_rule(&rule.text) || lifts(at) {
+                true => bound[at].1,
+                false => again.after(rule.message, &rule.text),
+            };
+            let after = match (rule.superseded_by, later) {
+                (Some(by), _) => match again_after(rules, &lifted, by) {
+                    Some(later) => format!(" (taken back in m{by}; later on this: m{later})"),
+                    None => format!(" (taken back in m{by})"),
+                },
+                (None, Some(later)) => format!(" (later on this: m{later})"),
+                (None, None) => String::new(),
+            };
+            let asks = if asks(&rule.text) && !is_standing_rule(&rule.text) { " (a question)" } else { "" };
+            let is_systems = self.is_systems(rule.message);
+            let by = if is_systems { " (the system's instructions)" } else { "" };
+            let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
+            let cost = self.cost(&text) + Tokens(1);
+            let is_over = rule.superseded_by.is_some();
+            let rank = if is_over { WISH } else { bound[at].0 };
+            let binds_alone = self::rank(&rule.text) < WISH;
+            lines.push(Line { at, text, cost, is_systems, is_over, rank, binds_alone });
+        }
+        lines.sort_by_key(|line| {
+            let is_long = line.cost > LONG_RULE;
+            (line.is_systems, line.rank, line.is_over, is_long, Reverse(line.at))
+        });
+        let mut lines = that_fit(lines, &lifted, room, most);
+        lines.sort_by_key(|line| line.at);
+        lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A constraint as it is told.
+struct Line {
+    /// Its place among the constraints.
+    at: usize,
+    text: String,
+    cost: Tokens,
+    is_systems: bool,
+    /// It was taken back.
+    is_over: bool,
+    rank: u8,
+    /// It binds by itself, not only by what it lifts.
+    binds_alone: bool,
+}
+
+/// Returns those of `lines`, in their order, for which there is `room`; what binds may take `most`. What only lifts something is told
+/// with the last of that and with what turns it round again, or not at all: alone it would allow what is forbidden.
+fn that_fit(lines: Vec<Line>, lifted: &[Vec<usize>], room: Tokens, most: Tokens) -> Vec<Line> {
+    let told: HashSet<usize> = lines.iter().map(|line| line.at).collect();
+    let last_of = |line: &Line| lifted[line.at].iter().copied().filter(|at| told.contains(at)).max();
+    let last: Vec<Option<usize>> = lines.iter().map(last_of).collect();
+    let belong = |one: usize, other: usize| {
+        let (at, other) = (lines[one].at, lines[other].at);
+        last[one] == Some(other) || !lifted[at].is_empty() && lifted[other].contains(&at)
+    };
+    let mut taken = vec![false; lines.len()];
+    let mut used = Tokens::ZERO;
+    for (one, line) in lines.iter().enumerate() {
+        let others = (0..lines.len()).filter(|other| belong(one, *other));
+        let together: Vec<usize> = others.chain([one]).filter(|at| !taken[*at]).collect();
+        let cost = |all: &[usize]| all.iter().map(|at| lines[*at].cost).sum::<Tokens>();
+        let limit = if line.rank < WISH && !line.is_systems { room.max(most) } else { room };
+        let fits = |all: &[usize]| used + cost(all) <= limit;
+        let told = match taken[one] {
+            true => Vec::new(),
+            false if fits(&together) => together,
+            false if line.binds_alone && fits(&[one]) => vec![one],
+            false => Vec::new(),
+        };
+        used += cost(&told);
+        told.into_iter().for_each(|at| taken[at] = true);
+    }
+    lines.into_iter().zip(taken).filter(|(_, is_taken)| *is_taken).map(|(line, _)| line).collect()
+}
+
+/// Returns the newest message that turns round what was said in the message `by`, which took something back.
+fn again_after(rules: &[Constraint], lifted: &[Vec<usize>], by: u64) -> Option<u64> {
+    let is_of = |lifted: &&Vec<usize>| lifted.iter().any(|at| rules[*at].message == by);
+    let turning = rules.iter().zip(lifted).filter(|(_, lifted)| is_of(lifted)).map(|(rule, _)| rule.message);
+    turning.max()
+}
+
+/// Returns of each of `rules` how much it binds, and the message of the newest that takes it back, or may. That binds as much as what it
+/// is of: told alone, either would mislead.
+fn bound(rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<(u8, Option<u64>)> {
+    let mut bound: Vec<(u8, Option<u64>)> = rules.iter().map(|rule| (rank(&rule.text), None)).collect();
+    for (by, lifted) in lifted.iter().enumerate() {
+        lifted.iter().for_each(|at| bound[*at].1 = Some(rules[by].message));
+    }
+    for (by, lifted) in lifted.iter().enumerate() {
+        for at in lifted {
+            if bound[*at].1 == Some(rules[by].message) {
+                bound[by].0 = bound[by].0.min(bound[*at].0);
+            }
+        }
+    }
+    bound
+}
+
+/// Returns how much a constraint binds, the strictest first. Any label marks a line; what is surely a rule goes before what is only
+/// marked.
+fn rank(text: &str) -> u8 {
+    match (is_standing_rule(text), marked::is_marked(text)) {
+        _ if only_tells(text) => TOLD,
+        (true, _) => 0,
+        (_, true) => 1,
+        _ if demand_kind(text) == Some(DemandKind::Rule) => PLAIN_RULE,
+        _ => WISH,
+    }
+}
+
+/// The heading over the person's rules.
+pub(crate) const RULES: &str = "## Rules and facts from the user";
+
+/// What a handful of rules takes: they get that much, however small the share, up to a third of the limit.
+const FEW_CONSTRAINTS: Tokens = Tokens(150);
+
+/// Bytes from which on an item of a list is known again by its words.
+const LEAST_ITEM: usize = 12;
+
+/// The share of the limit that the person's rules may take: before all else that could be told.
+const BINDING_SHARE: f64 = 0.4;
+
+/// The rank of a rule that no word and no label makes the strictest.
+const PLAIN_RULE: u8 = 2;
+
+/// The rank of what is no rule.
+const WISH: u8 = 3;
+
+/// The rank of what has a word of demand and only tells of something.
+const TOLD: u8 = 4;
+
+/// A rule of more tokens gives way to shorter ones.
+const LONG_RULE: Tokens = Tokens(40);
