@@ -8,13 +8,14 @@ use std::{
     collections::BTreeSet,
     env,
     path::Path,
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     redact::Redactor,
-    store::{History, Kin, Original, SessionInfo, StoreError, locate},
+    store::{History, Kin, MemoryStore, Original, SessionInfo, StoreError, locate},
     transcript::{Entry, SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
@@ -46,6 +47,16 @@ impl Archive {
     /// Opens the store that the flags name, or the user's own; it is made where there is none.
     pub(crate) fn open(args: &StoreArgs) -> Result<Archive> {
         Archive::of(store::open(args)?)
+    }
+
+    /// Opens one that is gone with the process: to try what may fail.
+    pub(crate) fn in_memory() -> Result<Archive> {
+        Archive::of(Arc::new(MemoryStore::new()))
+    }
+
+    /// Returns whether the store that the flags name may be there.
+    pub(crate) fn is_there(args: &StoreArgs) -> Result<bool> {
+        Ok(store::place(args)?.may_exist())
     }
 
     fn of(store: Store) -> Result<Archive> {
@@ -398,10 +409,9 @@ impl Archive {
 const AT_ONCE: usize = 500;
 
 fn must_exist(args: &StoreArgs) -> Result<()> {
-    let place = store::place(args)?;
-    match place.may_exist() {
+    match Archive::is_there(args)? {
         true => Ok(()),
-        false => bail!("nothing is recorded yet: there is no store at {place}"),
+        false => bail!("nothing is recorded yet: there is no store at {}", store::place(args)?),
     }
 }
 

@@ -107,10 +107,16 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
     if !args.no_redact {
         refuse_secrets(&lines).with_context(|| format!("{} is not imported", input::shown(&args.file)))?;
     }
+    let take_in = |archive: &Archive| {
+        let sessions = archive.wait(archive.store.import(&lines));
+        sessions.with_context(|| format!("{} cannot be imported", input::shown(&args.file)))
+    };
+    if !Archive::is_there(&args.store)? {
+        // What cannot be taken in leaves no empty store behind.
+        take_in(&Archive::in_memory()?)?;
+    }
     let archive = Archive::open(&args.store)?;
-    let sessions = archive
-        .wait(archive.store.import(&lines))
-        .with_context(|| format!("{} cannot be imported", input::shown(&args.file)))?;
+    let sessions = take_in(&archive)?;
     let mut is_anything_there = sessions.is_empty();
     for session in &sessions {
         let state = archive.wait(archive.store.require(session))?;

@@ -312,6 +312,7 @@ fn an_export_is_the_same_after_an_import() {
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("a content does not have its hash"), "{}", refused.stderr);
     assert!(!refused.stderr.contains("Always"), "{}", refused.stderr);
+    assert!(!folder.path().join("third.db").exists(), "what was not taken in left a store");
 }
 
 // asserts 001-26
