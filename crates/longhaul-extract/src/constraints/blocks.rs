@@ -149,10 +149,12 @@ fn goes_on(before: &str, mark: char, after: &str) -> bool {
     ];
     let word = before.rsplit([' ', '(']).next().unwrap_or_default();
     let follows = after.trim_start();
-    // The initial of a name ("M. Keller"), which the first word of a sentence is not.
-    let is_initial = word.chars().count() == 1
-        && word.chars().all(|c| c.is_uppercase() && c != 'I')
-        && follows.starts_with(char::is_uppercase);
+    // The initial of a name ("M. Keller"), which no plan B and no first word of a sentence is.
+    let named = before.trim_end_matches(word).trim_end().rsplit(' ').next().unwrap_or_default();
+    let is_initial = word.len() == 1
+        && word.bytes().all(|byte| byte.is_ascii_uppercase() && byte != b'I')
+        && follows.starts_with(char::is_uppercase)
+        && !LETTERED.contains(&&*named.to_lowercase());
     short.iter().any(|short| word == *short || before.ends_with(&format!(" {short}")))
         || is_initial
         || follows.starts_with('»')
@@ -162,6 +164,12 @@ fn goes_on(before: &str, mark: char, after: &str) -> bool {
             && before.len() <= 3
         || before.ends_with("..") && follows.starts_with(char::is_lowercase)
 }
+
+/// What is told from its like by a letter.
+const LETTERED: [&str; 14] = [
+    "plan", "option", "region", "step", "class", "type", "grade", "part", "section", "phase", "team", "item",
+    "variant", "case",
+];
 
 /// Columns from which on a line counts as filled up, so that the next one goes on with it.
 const WRAPPED: usize = 60;
@@ -227,9 +235,9 @@ mod tests {
                 "不要联网。"
             ]
         );
-        let names = "Rien pour M. Keller. Mr. Bell waits; use plan B. then stop.";
+        let names = "Rien pour M. Keller. Mr. Bell waits; use plan B. Then stop.";
         let all: Vec<_> = sentences_of(names).collect();
-        assert_eq!(all, ["Rien pour M. Keller.", "Mr. Bell waits; use plan B.", "then stop."]);
+        assert_eq!(all, ["Rien pour M. Keller.", "Mr. Bell waits; use plan B.", "Then stop."]);
         let quoted: Vec<_> = sentences_of("Il a écrit : « Jamais. » J'ai ri.").collect();
         assert_eq!(quoted, ["Il a écrit : « Jamais. » J'ai ri."]);
     }

@@ -13,8 +13,8 @@ pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
     BANS_ABROAD, EPISTEMIC, GOES_BACK, HAPPENED, IN_LANGUAGE, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD,
-    NOBODY_TELLS, NOT_LIMITS, NOT_THINGS, NOTHING_TELLS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS,
-    STANDING, STANDING_VERBS, SUPPOSES, TELLS, THINKS, VERBS,
+    NO_SUBJECTS, NOBODY_CAN_TELL, NOBODY_MAY, NOBODY_TELLS, NOT_LIMITS, NOT_THINGS, NOTHING_TELLS, OPENERS,
+    ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES, TELLS, THINKS, VERBS,
 };
 
 /// What a person demands or sets down.
@@ -220,15 +220,8 @@ pub(super) fn forbids_first(sentence: &str) -> bool {
 fn is_rule(words: &Words) -> bool {
     let orders_open = |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS);
     let opens = words.clauses().any(orders_open)
-        || words.begins(&["nothing", "none of", "not"]) && !words.begins(NOTHING_TELLS)
-        || words.begins(&[
-            "nobody is",
-            "no one is",
-            "nobody can",
-            "no one can",
-            "nobody will",
-            "no one will",
-        ])
+        || words.begins(&["nothing", "none of", "not"]) && !tells_of_nothing(words)
+        || words.begins(NOBODY_MAY) && !words.begins(NOBODY_CAN_TELL)
         || words.clauses().any(nobody_does);
     // "Use tabs, no blanks": a short clause behind an order.
     let is_short =
@@ -237,12 +230,14 @@ fn is_rule(words: &Words) -> bool {
     let forbids = words.forbids_first()
         || orders && words.clauses().skip(1).filter(is_short).any(forbids_clause)
         || words.text.split(" so ").skip(1).any(forbids_doing);
-    let asks = words.begins(&["should we", "should i", "must we", "must i"])
-        || passing::asks_to_be_told(words.body());
-    // "Say what must change" asks.
+    let asks = words.begins(&["should we", "should i", "must we", "must i"]);
+    let is_told = passing::asks_to_be_told(words.body());
+    // "Say what must change" asks; "ids, which must not be logged" demands.
     let may_bind = |before: &str| {
-        let subject = before.rsplit(' ').next().unwrap_or_default();
-        !["i", "i'd", "i'll", "he", "she", "what", "which", "who"].contains(&subject)
+        let mut last = before.rsplit(' ');
+        let (subject, behind) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
+        let is_bound = !NO_SUBJECTS.contains(&subject) || subject == "which" && behind == "|";
+        is_bound && !(is_told && !before.contains('|'))
     };
     let modal = !asks
         && !EPISTEMIC.iter().any(|weak| words.has(weak))
@@ -251,12 +246,25 @@ fn is_rule(words: &Words) -> bool {
     opens || forbids || modal && !words.begins(THINKS) || stands || abroad::forbids(words)
 }
 
+/// "Nothing new from the others" tells; "nothing new goes into the release" orders.
+fn tells_of_nothing(words: &Words) -> bool {
+    const ORDERS: [&str; 8] =
+        [" goes ", " go ", " gets ", " get ", " until ", " into ", " about ", " production "];
+    words.begins(NOTHING_TELLS) && !ORDERS.iter().any(|word| words.has(word))
+}
+
 /// "No, that is wrong" answers; "no console logs" orders.
 fn forbids_clause(clause: &str) -> bool {
-    let tells = |rest: &str| rest.split(' ').skip(1).take(3).any(|word| HAPPENED.contains(&word));
+    // "No file that was signed off may change" forbids.
+    let is_relative = |word: &&str| ["that", "who", "which", "whose"].contains(word);
+    let tells = |rest: &str| {
+        let words = rest.split(' ').skip(1).take(3).take_while(|word| !is_relative(word));
+        words.into_iter().any(|word| HAPPENED.contains(&word))
+    };
+    let is_spanish = |rest: &str| abroad::is_spanish(rest.split('|').next().unwrap_or_default());
     let rest = clause.strip_prefix("no ");
     rest.is_some_and(|rest| {
-        !rest.starts_with('|') && !begins(rest, NO_BANS) && !tells(rest) && !abroad::is_spanish(rest)
+        !rest.starts_with('|') && !begins(rest, NO_BANS) && !tells(rest) && !is_spanish(rest)
     })
 }
 

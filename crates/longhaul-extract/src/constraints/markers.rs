@@ -29,8 +29,8 @@ fn without_idioms(sentence: &str) -> String {
     IDIOMS.iter().fold(sentence.to_lowercase(), |text, words| text.replace(words, " "))
 }
 
-const IDIOMS: [&str; 6] =
-    ["noch immer", "immer noch", "wie immer", "fast immer", "immer wieder", "comme toujours"];
+const IDIOMS: [&str; 7] =
+    ["noch immer", "immer noch", "wie immer", "fast immer", "immer wieder", "comme toujours", "toujours pas"];
 
 /// Returns whether `sentence` holds a word of a rule that stands until it is taken back.
 pub(super) fn is_rule(sentence: &str) -> bool {
@@ -137,11 +137,16 @@ fn holds(sentence: &str, markers: &Markers, wide: &[&str]) -> bool {
     words.push(' ');
     words.match_indices([' ', '\'']).any(|(at, _)| {
         let rest = &words[at + 1..];
-        let first = rest.split(' ').next().unwrap_or_default();
+        // No marker has a longer word: what has none is not read to its end at each place where one may begin.
+        let first =
+            rest.bytes().take(LONGEST_WORD).position(|byte| byte == b' ').map_or("", |end| &rest[..end]);
         let begun = markers.get(first).map_or(&[][..], Vec::as_slice);
         begun.iter().any(|marker| rest.strip_prefix(marker).is_some_and(|after| after.starts_with(' ')))
     })
 }
+
+/// Bytes of the longest word of a marker, and a blank.
+const LONGEST_WORD: usize = 32;
 
 /// Markers by their first words.
 type Markers = HashMap<&'static str, Vec<&'static str>>;

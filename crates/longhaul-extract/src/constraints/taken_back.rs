@@ -87,7 +87,8 @@ impl Lifting {
     fn by(sentence: &str) -> Option<Lifting> {
         let reads = demand::read(sentence).is_some();
         let lower = sentence.to_lowercase();
-        let forbids = reads && (forbids(sentence) || lower.contains("no ")) || lower.contains(" so no ");
+        let forbids =
+            reads && (forbids(sentence) || format!(" {lower}").contains(" no ")) || lower.contains(" so no ");
         let changes = revocation(sentence).is_some();
         let allows = changes || clauses(sentence).any(|clause| permits(clause) && !self::forbids(clause));
         let turns = forbids || changes || demand::goes_back(sentence);
@@ -98,7 +99,9 @@ impl Lifting {
 
 /// Returns the parts of a sentence that may each allow or forbid for itself.
 fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
-    sentence.split([',', ';', '.', ':']).flat_map(|part| part.split(" but "))
+    let parts = sentence.split([',', ';', '.', ':']).flat_map(|part| part.split(" but "));
+    // "Vale, revisa la rama" allows nothing.
+    parts.filter(|part| part.split_whitespace().nth(1).is_some())
 }
 
 /// Returns the beginnings of what a sentence names: words of four letters, and shorter ones in capitals or without a vowel (`npm`).
@@ -108,14 +111,14 @@ fn stems(sentence: &str) -> BTreeSet<String> {
         let is_short = (2..4).contains(&word.len()) && word.chars().all(|c| c.is_ascii_alphabetic());
         let spells = word.chars().all(|c| c.is_ascii_uppercase())
             || !word.to_lowercase().contains(['a', 'e', 'i', 'o', 'u', 'y']);
-        is_short && spells
+        is_short && spells && !["pls", "plz", "thx", "btw", "tbh", "hmm", "msg"].contains(word)
     };
     let short = short.filter(is_name);
     let words = content_words(sentence).into_iter().filter(|word| !DOES_ANYTHING.contains(&&**word));
     words.map(|word| stem(&word).to_owned()).chain(short.map(str::to_lowercase)).collect()
 }
 
-/// Verbs that tell of nothing what it is.
+/// Words that tell of nothing what it is.
 const DOES_ANYTHING: [&str; 33] = [
     "nada",
     "nothing",
@@ -164,10 +167,9 @@ fn stem(word: &str) -> &str {
 /// it was called. Nothing is taken back by that: both are told.
 pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
     let mut standing = found.iter().filter(|found| stands(&found.demand, message));
-    let by = Lifting::by(sentence);
+    let (by, lifts) = (Lifting::by(sentence), lifts(sentence));
     standing.any(|found| {
-        by.as_ref().is_some_and(|by| found.telling.may_be_lifted(by))
-            || found.telling.forbids && lifts(sentence)
+        by.as_ref().is_some_and(|by| found.telling.may_be_lifted(by)) || found.telling.forbids && lifts
     })
 }
 

@@ -424,3 +424,35 @@ fn what_only_tells_of_something_turns_no_permission_round() {
         assert!(lifted(turns), "{turns}");
     }
 }
+
+#[test]
+fn bans_that_look_like_accounts_or_like_another_language_are_rules() {
+    for rule in [
+        "No deploys without a ticket.",
+        "No comments longer than a line.",
+        "No functions over a hundred lines.",
+        "No puedes tocar la base de datos.",
+        "No se puede tocar la base de datos.",
+        "Nothing new goes into the release branch.",
+        "Nothing to production until Monday.",
+        "No file that was signed off may change.",
+        "Customer ids, which must not appear in logs, are in auth.rs.",
+        "Tell me what fails; the API must be kept stable.",
+        "You don't need to ask me, but all changes must be reviewed.",
+        "I don't want you to touch the lexer.",
+    ] {
+        assert_eq!(demand_kind(rule), Some(DemandKind::Rule), "{rule}");
+    }
+    assert_eq!(texts("Never use plan B. Is that clear?"), ["Never use plan B."]);
+    for tells in ["Nothing new from the others yet.", "Not a bar.", "Nobody will notice.", "No compila."] {
+        assert_eq!(demand_kind(tells), None, "{tells}");
+    }
+}
+
+#[test]
+fn what_is_no_longer_allowed_takes_no_ban_back() {
+    let said = "user: Never push to main.\nassistant: Fine.\nuser: You may push to main.\nassistant: Fine.\nuser: You are no longer allowed to push to main.\nassistant: Fine.";
+    let rules = found(said);
+    assert_eq!(rules.iter().find(|(_, message, _)| *message == 0).unwrap().2, None, "{rules:?}");
+    assert!(rules.iter().any(|(_, message, _)| *message == 4), "{rules:?}");
+}

@@ -11,10 +11,9 @@ use super::{again::Again, fixed::Fixed, marked, questions::asks};
 
 /// Returns those of `rules` that bind, and what takes them back, or may.
 pub(super) fn binding(rules: &[Constraint]) -> Vec<Constraint> {
-    let standing = |rule: &Constraint| rank(&rule.text) < PLAIN_RULE;
-    let lifted = lifted_by_each(rules);
-    let binds = |at: usize| standing(&rules[at]) || lifted[at].iter().any(|of| standing(&rules[*of]));
-    (0..rules.len()).filter(|at| binds(*at)).map(|at| rules[at].clone()).collect()
+    let bound = bound(rules, &lifted_by_each(rules));
+    let binds = rules.iter().zip(bound).filter(|(_, (rank, _))| *rank < PLAIN_RULE);
+    binds.map(|(rule, _)| rule.clone()).collect()
 }
 
 impl Fixed<'_> {

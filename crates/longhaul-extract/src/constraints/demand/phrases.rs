@@ -132,6 +132,9 @@ pub(super) const ORDERS_OPEN: &[&str] = &[
     "we don't need",
     "we do not need",
     "we do not use",
+    "i don't want you to",
+    "i do not want you to",
+    "we don't want you to",
     "you can't",
     "you cannot",
     "you can only",
@@ -197,13 +200,14 @@ pub(super) const EPISTEMIC: &[&str] = &[
     " that should not happen ",
     " that shouldn't happen ",
     " don't have to ",
-    " don't need to ",
-    " do not need to ",
-    " doesn't need to ",
     " doesn't have to ",
     " would have to ",
     " might need to ",
 ];
+
+/// What stands before a word of duty that demands nothing of the one it is said to.
+pub(super) const NO_SUBJECTS: &[&str] =
+    &["i", "i'd", "i'll", "he", "she", "what", "which", "who", "don't", "doesn't", "didn't", "won't"];
 
 /// What sets a rule in the middle of a sentence.
 pub(super) const STANDING: &[&str] = &[
@@ -435,6 +439,18 @@ pub(super) const NO_BANS: &[&str] = &[
     "reply",
     "answer",
     "space left",
+    "funciona",
+    "compila",
+    "sé",
+    "hay",
+    "tengo",
+    "está",
+    "es",
+    "puedo",
+    "entiendo",
+    "geral",
+    "entanto",
+    "momento",
     "that",
 ];
 
@@ -498,6 +514,26 @@ pub(super) const NOBODY_TELLS: &[&str] = &[
     "reads",
 ];
 
+/// How a sentence begins by which nobody may do something.
+pub(super) const NOBODY_MAY: &[&str] =
+    &["nobody is allowed", "no one is allowed", "nobody is to", "no one is to", "nobody can", "no one can"];
+
+/// What begins like that and tells.
+pub(super) const NOBODY_CAN_TELL: &[&str] = &[
+    "nobody can explain",
+    "no one can explain",
+    "nobody can say",
+    "no one can say",
+    "nobody can tell",
+    "no one can tell",
+    "nobody can see",
+    "no one can see",
+    "nobody can find",
+    "no one can find",
+    "nobody can reproduce",
+    "no one can reproduce",
+];
+
 /// In which language something is to be, where a few words say it.
 pub(super) const IN_LANGUAGE: &[&str] = &[
     " auf deutsch ",
@@ -556,25 +592,30 @@ pub(super) const NOTHING_TELLS: &[&str] = &[
 /// How somebody goes back on what they said.
 pub(super) const GOES_BACK: &[&str] = &[
     "back to",
-    "go back",
-    "let's go back",
-    "wait",
-    "hold on",
+    "go back to",
+    "let's go back to",
+    "wait |",
+    "hold on |",
     "hold off",
-    "stop",
-    "revert",
-    "espera",
+    "stop |",
+    "revert to",
+    "espera |",
     "volvemos a",
     "vuelve a",
-    "attends",
-    "attendez",
-    "retour",
-    "on revient",
-    "zurück",
-    "stopp",
-    "halt",
-    "warte",
-    "espere",
+    "attends |",
+    "attendez |",
+    "retour à",
+    "retour au",
+    "retour aux",
+    "on revient à",
+    "on revient au",
+    "zurück zu",
+    "zurück zum",
+    "zurück zur",
+    "stopp |",
+    "halt |",
+    "warte |",
+    "espere |",
     "voltamos a",
     "annule",
     "cancel that",
