@@ -237,7 +237,7 @@ fn is_rule(words: &Words) -> bool {
         let mut last = before.rsplit(' ');
         let (subject, behind) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
         let is_bound = !NO_SUBJECTS.contains(&subject) || subject == "which" && behind == "|";
-        is_bound && !(is_told && !before.contains('|'))
+        is_bound && (!is_told || before.contains('|'))
     };
     let modal = !asks
         && !EPISTEMIC.iter().any(|weak| words.has(weak))
