@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId, json_escape};
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId, SummaryRecord, json_escape};
 
 use crate::{Change, EventKind, ForgottenBy, StoreError, StoredSession, SummaryStore, state::merged};
 
@@ -34,15 +34,25 @@ pub async fn only_in_summary<S: SummaryStore + ?Sized>(
     record: &SummaryId,
 ) -> Result<u64, StoreError> {
     let Some(record) = store.record(session, record).await? else { return Ok(0) };
-    let mut destroyed = 0;
+    Ok(destroyed_of(store, session, &record).await?.len() as u64)
+}
+
+/// Returns which of the originals that `record` stands for were destroyed.
+pub(crate) async fn destroyed_of<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    record: &SummaryRecord,
+) -> Result<Vec<u64>, StoreError> {
+    let mut destroyed = Vec::new();
     for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
         let entries = store.entries(session, span).await?;
-        destroyed += entries.iter().filter(|entry| entry.is_forgotten).count() as u64;
+        destroyed.extend(entries.iter().filter(|entry| entry.is_forgotten).map(|entry| entry.ordinal));
     }
     Ok(destroyed)
 }
 
-/// Chooses what to destroy.
+/// Chooses what to destroy. A session of the facade that is open sends what it holds until its next `prepare`, which sees what was
+/// destroyed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selector {

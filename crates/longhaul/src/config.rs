@@ -306,7 +306,9 @@ pub struct Config {
 
     /// Whether originals are deleted from the store once a summary covers them (by sessions with a store, `longhaul chat` and `longhaul compact`).
     ///
-    /// Unit: none. With true nothing can be restored or rebuilt: the next summary is made from the last one and what is new.
+    /// Unit: none. With true nothing can be restored or rebuilt: the next summary is made from the last one and what is new. What was
+    /// deleted is not at hand in the open session either: it cannot be looked up, pinned, or gone back to, save by a front end that
+    /// hands it in again.
     /// A session without a store says that it has no effect.
     pub delete_originals: bool,
 

@@ -199,6 +199,7 @@ impl Session {
             return Err(Error::Strayed);
         }
         self.settle_doubt().await.map_err(Error::Store)?;
+        self.heed_destruction().await?;
         self.make_room().await?;
         // What was only concluded from refusals is no reason not to send what must be.
         if self.state.tokens() > self.state.budget() && self.state.forget_refusals() {

@@ -631,6 +631,15 @@ impl SessionState {
         self.entries_from(start).into_iter().map(clean).collect()
     }
 
+    /// Returns a message without its secrets, as a store takes it.
+    #[cfg(feature = "wire")]
+    pub(crate) fn without_secrets(&self, message: &Message) -> Redacted<Message> {
+        match &self.redactor {
+            Some(redactor) => redactor.redact_message(message).0,
+            None => Redacted::assume(message.clone()),
+        }
+    }
+
     /// Returns `record` without secrets, which a model may have put there against all rules.
     pub(crate) fn redacted_record(&self, record: &SummaryRecord) -> Redacted<SummaryRecord> {
         match &self.redactor {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use longhaul_transcript::{ContentHash, Covered, Emitted, Message, Redacted, SessionId, Span, SummaryRecord};
 
-use crate::{Journaled, StoreError, SummaryStore};
+use crate::{Journaled, StoreError, SummaryStore, forget::destroyed_of};
 
 /// Where the messages of a history belong.
 #[derive(Clone, Debug)]
@@ -60,7 +60,8 @@ impl Place {
         }
     }
 
-    /// Adds what is new of `said` to the session; a branch is begun first.
+    /// Adds what is new of `said` to the session; a branch is begun first. What was deleted with the summary that stands for it
+    /// counts as new there: the branch has no other words of it.
     ///
     /// # Errors
     /// [`StoreError::SessionExists`] and [`StoreError::Diverged`] where somebody else wrote there meanwhile: locate it
@@ -71,11 +72,19 @@ impl Place {
         said: &[Redacted<Message>],
         at_ms: i64,
     ) -> Result<Journaled, StoreError> {
+        let (mut start, mut new) = (self.start, self.new);
         if let Kin::Branch { of, at } = &self.kin {
             let chain: Vec<_> = self.chain.iter().cloned().map(Redacted::assume).collect();
-            store.branch(of, &self.session, *at, &chain, at_ms).await?;
+            // A branch without summaries shows what these stand for.
+            if chain.is_empty()
+                && let Some(deleted) = first_deleted(store, of, *at).await?
+                && let Some(said_at) = self.ordinals.iter().position(|ordinal| *ordinal == Some(deleted))
+            {
+                (start, new) = (deleted, said_at);
+            }
+            store.branch(of, &self.session, start, &chain, at_ms).await?;
         }
-        store.journal(&self.session, self.start, &said[self.new..], at_ms).await
+        store.journal(&self.session, start, &said[new..], at_ms).await
     }
 
     /// Puts `record`, which was made for the history `said` and names messages by the session's ordinals, in force. `emitted` are the addresses of the messages of
@@ -152,6 +161,23 @@ impl Place {
         let emitted = Some(Emitted { through, messages: emitted.to_vec() });
         SummaryRecord { covered, covers, parent, emitted, ..record.clone() }
     }
+}
+
+/// Returns the first message before `end` that was deleted when a summary in force took its place. Who forgets messages by hand
+/// forgets few of those that a summary stands for.
+async fn first_deleted<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    end: u64,
+) -> Result<Option<u64>, StoreError> {
+    let mut first = None;
+    for record in store.chain(session).await? {
+        let destroyed = destroyed_of(store, session, &record).await?;
+        if 2 * destroyed.len() > record.covered.len() {
+            first = first.into_iter().chain(destroyed.first().copied()).min();
+        }
+    }
+    Ok(first.filter(|ordinal| *ordinal < end))
 }
 
 /// Makes `chain` the records in force.

@@ -180,15 +180,26 @@ impl Session {
     ) -> Result<crate::session::SyncReport, Error> {
         use crate::session::{SyncError, Synced};
         self.save().await?;
-        let (synced, sync) = loop {
-            let mut synced = self.state.clone();
-            match synced.sync(document) {
+        let mut again: Option<(SessionState, Vec<u64>)> = None;
+        let (mut synced, sync) = loop {
+            let mut synced = again.as_ref().map_or(&self.state, |(state, _)| state).clone();
+            let came = synced.sync(document);
+            if again.is_none() && self.state.is_owed_to_deletion(&came) {
+                again = self.said_again(document).await?;
+                if again.is_some() {
+                    continue;
+                }
+            }
+            match came {
                 Ok(sync) => {
                     if sync.change.is_another_way() && self.heed_destruction().await? {
+                        again = None;
                         continue;
                     }
                     break (synced, sync);
                 }
+                // What is said again is at hand as a whole.
+                Err(error) if again.is_some() => return Err(Error::Sync(error)),
                 Err(SyncError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }
@@ -196,6 +207,11 @@ impl Session {
                 Err(error) => return Err(Error::Sync(error)),
             }
         };
+        let said_again = again.map(|(_, ordinals)| ordinals).unwrap_or_default();
+        if !sync.change.is_another_way() {
+            // They are where they were: in a summary.
+            synced.forget(said_again.iter().copied());
+        }
         self.is_strayed = sync.change == Synced::Another;
         match sync.change {
             Synced::Another => {}
@@ -210,7 +226,9 @@ impl Session {
                 self.tell(EventKind::Rewritten);
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
-                self.fork(&synced, at).await?;
+                // What was deleted and is said again is written again.
+                let shared = said_again.first().map_or(at, |first| at.min(*first));
+                self.fork(&synced, shared).await?;
                 self.state = synced;
                 self.changes += 1;
                 self.tell(EventKind::Rewritten);
@@ -218,5 +236,16 @@ impl Session {
         }
         self.save().await?;
         Ok(sync)
+    }
+
+    /// Returns the session with the messages that were deleted as `document` says them again, and which these are; `None` where it
+    /// says none of them again.
+    #[cfg(feature = "wire")]
+    async fn said_again(
+        &mut self,
+        document: &longhaul_wire::Document,
+    ) -> Result<Option<(SessionState, Vec<u64>)>, Error> {
+        let Some(journal) = &mut self.journal else { return Ok(None) };
+        journal.said_again(&self.state, document).await.map_err(Error::Store)
     }
 }

@@ -244,7 +244,8 @@ impl Session {
         };
         record.tokens_before = rewrite.outcome.tokens_before;
         record.tokens_after = rewrite.outcome.tokens_after;
-        if self.journal.is_some() && applied.config().delete_originals && !leaves_out(&record) {
+        let deletes = self.journal.is_some() && applied.config().delete_originals && !leaves_out(&record);
+        if deletes {
             applied.note_deletion();
         }
         let not_deleted = match self.append(&applied, &record).await {
@@ -255,6 +256,9 @@ impl Session {
             }
         };
         self.state = applied;
+        if deletes {
+            self.state.forget_covered();
+        }
         self.changes += 1;
         self.tell_rewrite(&rewrite, duration_ms);
         left_out.into_iter().for_each(|what| self.tell(EventKind::LeftOut { what }));
@@ -311,6 +315,7 @@ impl Session {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         if let Some(mut applied) = journal.taken_in_doubt().await? {
             applied.follow_on(&self.state);
+            applied.forget_covered();
             self.state = applied;
             self.changes += 1;
             self.tell(EventKind::Rewritten);

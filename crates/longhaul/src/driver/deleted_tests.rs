@@ -304,3 +304,62 @@ async fn what_a_summary_quotes_of_what_was_deleted_is_nobodys_word_of_its_own() 
         }
     }
 }
+
+/// What was deleted stood in the memory of the session that deleted it: a branch showed it, and had "[forgotten]" after a restart.
+#[tokio::test]
+async fn what_was_deleted_is_not_at_hand_in_the_session_that_deleted_it_either() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    for is_opened_again in [false, true] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        (0..12).for_each(|nth| turn(&mut session, nth));
+        let ids: Vec<_> = session.state().originals().entries().iter().map(|entry| entry.id).collect();
+        session.compact(None).await.unwrap();
+        turn(&mut session, 12);
+        session.save().await.unwrap();
+        let (before, end) = (shown(&session), ids.len());
+        let is_shown = |at: &&MessageId| {
+            session
+                .state()
+                .view()
+                .shown()
+                .any(|shown| matches!(shown, crate::Shown::Message { id, .. } if id == *at))
+        };
+        let kept = *ids[..end - 1].iter().find(is_shown).unwrap();
+        if is_opened_again {
+            session = begin(&store, &config).await;
+        }
+        let answer = session.recall(r#"{"message":"m4"}"#).await.unwrap();
+        assert_eq!(answer, "m4 was destroyed, and cannot be shown", "{is_opened_again}");
+        assert_eq!(session.pin(ids[4]).await.unwrap_err().to_string(), "m4 was deleted");
+        assert_eq!(session.rewind(ids[4]).await.unwrap_err().to_string(), "m4 was deleted");
+        assert_eq!(session.branch(ids[4]).await.unwrap_err().to_string(), "m4 was deleted");
+        let said = session.state().originals().get(4).map(|entry| entry.message.texts().collect::<String>());
+        assert!(said.is_none_or(|said| said == "[forgotten]"), "{is_opened_again}");
+        // It is there, and what stood before it when it was said last is not.
+        let refused = session.rewind(kept).await.unwrap_err();
+        assert!(refused.to_string().contains("were deleted: they are in a summary"), "{refused}");
+        assert!(matches!(session.undo().await, Err(Error::OnlyInSummary { .. })));
+        assert_eq!(shown(&session), before, "{is_opened_again}");
+        assert_eq!(session.line().as_str(), "kept");
+        // What was said since can be taken back.
+        session.rewind(ids[end - 1]).await.unwrap();
+        assert!(!shown(&session).iter().any(|message| message.texts().any(|text| text == "[forgotten]")));
+    }
+}
+
+#[tokio::test]
+async fn an_open_session_sends_nothing_that_was_forgotten_in_its_store() {
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &Config::default()).await;
+    session.push(Message::user("The codeword is zanzibar."));
+    session.push(Message::assistant("I see."));
+    session.push(Message::user("Go on."));
+    session.prepare().await.unwrap();
+    let name = SessionId::new("kept").unwrap();
+    store.forget(&name, &Selector::Matching("zanzibar".to_owned()), 2_000).await.unwrap();
+    let view = session.prepare().await.unwrap();
+    let texts: Vec<String> = view.messages().map(|message| message.texts().collect()).collect();
+    assert_eq!(texts, ["[forgotten]", "I see.", "Go on."]);
+    assert_eq!(shown(&begin(&store, &Config::default()).await), shown(&session));
+}

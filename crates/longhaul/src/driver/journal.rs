@@ -10,6 +10,8 @@ use longhaul_store::{
     ChainStep, Commit, Original, Selector, StoreError, StoredSession, SummaryStore, lasting_key,
     only_in_summary,
 };
+#[cfg(feature = "wire")]
+use longhaul_store::{JournalEntry, address_of};
 use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
@@ -637,11 +639,47 @@ impl Journal {
         Ok(Some(adopted))
     }
 
-    async fn adopted(&mut self, mut state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
+    /// Returns the session with the messages that were deleted as `document` says them again, and the ordinals of these; `None` where
+    /// it says none of them again. That it is what was said is known by its address, which the store keeps.
+    #[cfg(feature = "wire")]
+    pub(super) async fn said_again(
+        &mut self,
+        state: &SessionState,
+        document: &longhaul_wire::Document,
+    ) -> Result<Option<(SessionState, Vec<u64>)>, StoreError> {
+        let all = Span { start: 0, end: self.written.min(document.transcript().len() as u64) };
+        let entries = self.store.entries(&self.line, all).await?;
+        let said = entries.iter().filter_map(|entry| {
+            let message = document.spelled(entry.ordinal)?;
+            let is_same = address_of(&state.without_secrets(&message)) == entry.address;
+            is_same.then_some((entry.ordinal, message))
+        });
+        let said: HashMap<u64, Message> = said.collect();
+        let is_again = |entry: &&JournalEntry| entry.is_forgotten && said.contains_key(&entry.ordinal);
+        let again: Vec<u64> = entries.iter().filter(is_again).map(|entry| entry.ordinal).collect();
+        if again.is_empty() {
+            return Ok(None);
+        }
+        let mut adopted = self.adopted_as(state.emptied(), self.written, said).await?;
+        adopted.follow_on(state);
+        Ok(Some((adopted, again)))
+    }
+
+    async fn adopted(&mut self, state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
+        self.adopted_as(state, messages, HashMap::new()).await
+    }
+
+    /// Takes up messages and the summaries in force, the messages as `said` has them where it has them.
+    async fn adopted_as(
+        &mut self,
+        mut state: SessionState,
+        messages: u64,
+        mut said: HashMap<u64, Message>,
+    ) -> Result<SessionState, StoreError> {
         let originals = self.read(Span { start: 0, end: messages }).await?;
         let gone: Vec<bool> = originals.iter().map(is_gone).collect();
-        for original in originals {
-            state.push(original);
+        for (ordinal, original) in (0..).zip(originals) {
+            state.push(said.remove(&ordinal).unwrap_or(original));
         }
         let mut chain = self.store.chain(&self.line).await?;
         // Somebody else may have gone on.

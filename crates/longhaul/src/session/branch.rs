@@ -8,6 +8,7 @@ use super::{
     exchange_around,
     rewrite::{Counted, Past, counted},
     snapshot::stored_in,
+    stored::is_forgotten,
 };
 use crate::{compact::standing, policy::PolicyState};
 
@@ -18,6 +19,17 @@ pub enum BranchError {
     /// The message is none of this conversation's, or of another branch of it.
     #[error("m{} is no message of this conversation", .0.ordinal)]
     Unknown(MessageId),
+    /// The message was deleted.
+    #[error("m{} was deleted", .0.ordinal)]
+    Deleted(MessageId),
+    /// The branch would begin before a compaction that deleted what it took the place of.
+    #[error(
+        "{messages} of the messages that it would begin with were deleted: they are in a summary that was made later"
+    )]
+    OnlyInSummary {
+        /// How many were deleted.
+        messages: u64,
+    },
     /// What the branch begins with is in the store only and has to be [put back](SessionState::put_back) first, as
     /// [`Session::branch`](crate::Session::branch) does.
     #[error("{} spans of originals are not at hand: Session::branch reads them from the store", .0.len())]
@@ -45,7 +57,11 @@ impl SessionState {
         let around = || self.originals.missing([exchange_around(id.ordinal)]);
         let entry = known.ok_or_else(|| BranchError::NotAtHand(around()))?;
         if entry.id != id {
-            return Err(BranchError::Unknown(id));
+            return Err(if is_forgotten(&entry.message) {
+                BranchError::Deleted(id)
+            } else {
+                BranchError::Unknown(id)
+            });
         }
         let unit = self.unit_of(id.ordinal);
         self.cut_to(if unit.end == id.ordinal + 1 { unit.end } else { unit.start })
@@ -131,6 +147,12 @@ impl SessionState {
                 shown
             }
         };
+        if self.made_at > len && self.lives_on_summaries() {
+            let messages = shown.iter().filter(|(shown, _)| is_forgotten(shown.message())).count() as u64;
+            if messages > 0 {
+                return Err(BranchError::OnlyInSummary { messages });
+            }
+        }
         // What the newest took the place of, held or too large for it, is the newest again. What somebody let go of stays so.
         let took_the_place = |(newest, cost): (u64, _)| {
             newest >= len && (self.pins.contains(&newest) || self.is_too_large(cost))

@@ -281,6 +281,24 @@ impl Line {
         }
     }
 
+    /// Puts `instead` in the place of the originals with these ordinals that are at hand. The lineages stay those of what was said.
+    pub(crate) fn forget(&mut self, ordinals: impl IntoIterator<Item = u64>, instead: &Arc<Message>) {
+        let hash = instead.content_hash();
+        let (full, last) = (Arc::make_mut(&mut self.full), Arc::make_mut(&mut self.last));
+        for ordinal in ordinals {
+            let (chunk, at) = ((ordinal / CHUNK) as usize, (ordinal % CHUNK) as usize);
+            let n_full = full.len();
+            let held = match full.get_mut(chunk) {
+                Some(chunk) => chunk.held.as_mut().map(Arc::make_mut),
+                None => Some(&mut *last).filter(|_| chunk == n_full),
+            };
+            let Some(original) = held.and_then(|held| held.get_mut(at)) else { continue };
+            let id = MessageId { ordinal, hash };
+            original.entry = Entry { id, message: Arc::clone(instead), ..original.entry.clone() };
+            original.clean = OnceLock::new();
+        }
+    }
+
     /// Ends the line before `len`. What is cut in two must be at hand.
     pub(crate) fn truncate(&mut self, len: u64) {
         if len >= self.len() as u64 {
@@ -349,6 +367,20 @@ mod tests {
         assert_eq!(span, Span { start: 256, end: 320 });
         put_back(&mut away, span);
         assert!((0..320).chain(448..500).all(|at| away.lineage(at) == whole.lineage(at)));
+    }
+
+    #[test]
+    fn what_is_forgotten_is_had_by_nobody_else_and_keeps_its_lineage() {
+        let whole = line(200);
+        let mut part = whole.clone();
+        part.forget([3, 64, 199, 300], &Arc::new(Message::user("gone")));
+        for (ordinal, text) in [(2, "2"), (3, "gone"), (64, "gone"), (65, "65"), (199, "gone")] {
+            let span = Span { start: ordinal, end: ordinal + 1 };
+            assert_eq!(texts(&part, span), [text]);
+            assert_eq!(texts(&whole, span), [ordinal.to_string()]);
+        }
+        assert_eq!(part.get(3).map(|entry| entry.id.hash), Some(Message::user("gone").content_hash()));
+        assert!((0..200).all(|ordinal| part.lineage(ordinal) == whole.lineage(ordinal)));
     }
 
     #[test]

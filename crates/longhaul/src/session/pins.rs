@@ -7,6 +7,7 @@ use longhaul_transcript::{Message, MessageId, Origin, Span, Tokens};
 use super::{
     SessionState, Shown,
     rewrite::{Counted, counted, merge},
+    stored::is_forgotten,
 };
 use crate::compact::standing;
 
@@ -20,6 +21,9 @@ pub enum PinError {
     /// The message is none of this conversation's, or of another branch of it.
     #[error("m{} is no message of this conversation", .0.ordinal)]
     Unknown(MessageId),
+    /// The message was deleted.
+    #[error("m{} was deleted", .0.ordinal)]
+    Deleted(MessageId),
     /// The message is in the store only and has to be read back first.
     #[error("m{} is not at hand", .0.ordinal)]
     NotAtHand(MessageId),
@@ -42,7 +46,11 @@ impl SessionState {
         }
         let entry = self.originals.get(id.ordinal).ok_or(PinError::NotAtHand(id))?;
         if entry.id != id {
-            return Err(PinError::Unknown(id));
+            return Err(if is_forgotten(&entry.message) {
+                PinError::Deleted(id)
+            } else {
+                PinError::Unknown(id)
+            });
         }
         let is_shown = matches!(
             self.items.get(id.ordinal).map(|placed| &placed.shown),

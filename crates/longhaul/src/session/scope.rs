@@ -20,7 +20,9 @@ use longhaul_transcript::{
     ToolUse, Units,
 };
 
-use super::{LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running};
+use super::{
+    LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running, stored::forgotten,
+};
 use crate::{config::Chaining, policy::Action};
 
 /// What a compaction reads, and what stays in front of it.
@@ -167,6 +169,17 @@ impl SessionState {
     /// Takes note that the store deletes what the summaries stand for.
     pub(crate) fn note_deletion(&mut self) {
         self.has_deleted = true;
+    }
+
+    /// Forgets the originals that the last summary takes the place of, as the store has forgotten them.
+    pub(crate) fn forget_covered(&mut self) {
+        let Some(record) = self.latest.clone() else { return };
+        self.forget(record.covered.iter().map(|covered| covered.ordinal));
+    }
+
+    /// Forgets originals that the store has forgotten.
+    pub(crate) fn forget(&mut self, ordinals: impl IntoIterator<Item = u64>) {
+        self.originals.forget(ordinals, &Arc::new(forgotten()));
     }
 
     /// Returns whether what summaries stand for can be had from them alone.

@@ -101,7 +101,12 @@ pub(crate) fn changed() -> Message {
 
 /// Returns whether this stands where an original was destroyed or changed: there is nothing to tell of it.
 pub(crate) fn is_gone(message: &Message) -> bool {
-    message.origin == Origin::Longhaul && (message.texts().eq([FORGOTTEN]) || is_changed(message))
+    is_forgotten(message) || is_changed(message)
+}
+
+/// Returns whether this stands where an original was destroyed.
+pub(crate) fn is_forgotten(message: &Message) -> bool {
+    message.origin == Origin::Longhaul && message.texts().eq([FORGOTTEN])
 }
 
 /// Returns whether this stands where the store has something else than what was written.

@@ -7,7 +7,7 @@ use longhaul_transcript::{CallId, ContentHash, Entry, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{BranchError, SessionState, Shown};
+use super::{BranchError, SessionState, Shown, stored::is_forgotten};
 use crate::compact::standing;
 
 /// What became of a conversation since it was last seen.
@@ -83,6 +83,15 @@ pub enum SyncError {
     /// Summaries that it goes on from are in the store only, and have to be read back first.
     #[error("{} summaries are not at hand", .0.len())]
     SummariesNotAtHand(Vec<SummaryId>),
+    /// It goes on from a place before a compaction that deleted what it took the place of, and does not hand that in again.
+    #[error(
+        "the history goes back behind a summary, and {messages} of the messages that this stands for were deleted: hand in the \
+         whole history as it was, or open a new session"
+    )]
+    OnlyInSummary {
+        /// How many were deleted.
+        messages: u64,
+    },
 }
 
 impl SessionState {
@@ -406,17 +415,18 @@ impl SessionState {
         Ok(Some(SyncReport { change, ..sync }))
     }
 
-    /// Returns whether a person says something in `span`.
+    /// Returns whether a person says something in `span`, or said it where it was destroyed.
     fn is_asked(&self, span: Span) -> bool {
-        let mut originals = self.originals.originals(span);
-        originals.any(|original| standing::is_request(&original.entry.message))
+        let mut originals = self.originals.originals(span).map(|original| &original.entry.message);
+        originals.any(|message| standing::is_request(message) || is_forgotten(message))
     }
 
     fn go_back_to(&mut self, len: u64) -> Result<(), SyncError> {
         *self = self.cut_to(len).map_err(|error| match error {
             BranchError::NotAtHand(spans) => SyncError::NotAtHand(spans),
             BranchError::SummariesNotAtHand(ids) => SyncError::SummariesNotAtHand(ids),
-            BranchError::Unknown(_) => SyncError::NotAtHand(Vec::new()),
+            BranchError::OnlyInSummary { messages } => SyncError::OnlyInSummary { messages },
+            BranchError::Unknown(_) | BranchError::Deleted(_) => SyncError::NotAtHand(Vec::new()),
         })?;
         Ok(())
     }
@@ -450,6 +460,24 @@ impl SessionState {
         ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         self.client_lineage = self.client_from.checked_sub(1).and_then(|last| self.originals.lineage(last));
         SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
+    }
+}
+
+impl SessionState {
+    /// Returns whether what a history came to may be owed to messages that were deleted.
+    pub(crate) fn is_owed_to_deletion(&self, came: &Result<SyncReport, SyncError>) -> bool {
+        let is_deleted = |at: u64| self.originals.get(at).is_some_and(|entry| is_forgotten(&entry.message));
+        self.lives_on_summaries()
+            && match came {
+                Ok(sync) => match sync.change {
+                    Synced::Unchanged | Synced::Grew { .. } => false,
+                    Synced::Rewound { to: at }
+                    | Synced::Regenerated { at, .. }
+                    | Synced::Edited { at, .. } => is_deleted(at),
+                    Synced::CompactedByClient { .. } | Synced::Another => true,
+                },
+                Err(error) => matches!(error, SyncError::OnlyInSummary { .. }),
+            }
     }
 }
 

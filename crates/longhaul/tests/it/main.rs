@@ -4,6 +4,8 @@
 mod absurd;
 mod cached;
 mod configuration;
+#[cfg(feature = "wire")]
+mod deleted;
 mod documents;
 mod durability;
 mod event_page;
