@@ -129,8 +129,9 @@ fn is_url(path: &std::path::Path) -> bool {
     let name = path.to_string_lossy();
     let is_scheme =
         |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    name.is_empty()
-        || name == ":memory:"
+    name.trim().is_empty()
+        || ["memory", ":memory:"].contains(&&*name)
+        || name.starts_with("memory:")
         || name.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
@@ -193,7 +194,9 @@ mod tests {
         assert_eq!(Location::of("sqlite:folder/u.db"), Location::File("folder/u.db".into()));
         assert_eq!(Location::of("sqlite:///tmp/u.db"), Location::File("/tmp/u.db".into()));
         assert_eq!(Location::of("//server/u.db"), Location::File("//server/u.db".into()));
-        for url in ["redis://h/1", "postgress://db", "mine://x", "sqlite::memory:", ""] {
+        for url in
+            ["redis://h/1", "postgress://db", "mine://x", "sqlite::memory:", "", " ", "memory", "memory:x"]
+        {
             let error = open_store(url).unwrap_err();
             assert!(
                 std::error::Error::source(&error).unwrap().to_string().contains("neither"),

@@ -56,7 +56,7 @@ pub struct Config {
 
     /// Whether longhaul acts on its own. While false nothing is compacted unless asked for by hand.
     ///
-    /// Unit: none. Range: true or false. With false a conversation that outgrows its window is an error at the provider.
+    /// Unit: none. Range: true or false. With false `prepare` refuses a conversation that outgrows its budget.
     pub enabled: bool,
 
     /// How summaries are made: `rules` (offline, no cost), `llm` (by a model), `hybrid` (facts by rule, narrative by a model).
@@ -145,7 +145,7 @@ pub struct Config {
 
     /// Below this many messages in the view nothing is compacted, short of an emergency; a summary counts as one.
     ///
-    /// Unit: messages. Range: 0 and up. A higher value protects short conversations with large messages.
+    /// Unit: messages. Range: 0 to 1,000,000. A higher value protects short conversations with large messages.
     pub min_messages: u64,
 
     /// How many of the newest messages stay verbatim. Reduced to no less than 2 where the budget demands it.
@@ -205,7 +205,7 @@ pub struct Config {
     /// At least this many new messages between two rewrites of the view (compactions, and passes of the soft tier), short of an
     /// emergency, of a model with another window, and of a second pass right after a first that freed too little.
     ///
-    /// Unit: messages. Range: 0 and up. A higher value compacts less often.
+    /// Unit: messages. Range: 0 to 1,000,000. A higher value compacts less often.
     pub cooldown_messages: u64,
 
     /// After a failed compaction the next one waits this long, and for `cooldown_messages` (at least one message), short of an

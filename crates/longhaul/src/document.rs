@@ -89,7 +89,7 @@ pub enum DocumentError {
     #[error(transparent)]
     Summarize(#[from] SummarizeError),
     /// What the format adds around the messages does not fit.
-    #[error("the history does not fit {budget} tokens once written: {tokens}")]
+    #[error("the history does not fit {budget:#} tokens once written: {tokens:#}")]
     DoesNotFit {
         /// The budget.
         budget: Tokens,

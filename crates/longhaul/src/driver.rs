@@ -188,7 +188,8 @@ impl Session {
 
     /// Returns what to send to the model, compacted first where the policy says so. Before anything was said that is an empty
     /// view, or instructions alone ([`View::is_only_instructions`]), and no error: frameworks ask for the history before they add
-    /// the message that makes it a request.
+    /// the message that makes it a request. So is one that ends with calls whose results are still to be pushed
+    /// ([`View::has_open_calls`]).
     ///
     /// # Errors
     /// When what must stay does not fit, with the floor and by how much it is over; with `abort_on_failure`, when

@@ -194,10 +194,12 @@ pub enum EventKind {
         /// The new budget.
         budget: Tokens,
     },
-    /// No table lists the model: its tokens are estimated, and the user should be told.
+    /// No table lists the model: its window is the one that was given, and the user should be told.
     UnknownModel {
         /// The model's name.
         model: String,
+        /// Its tokens are estimated: the counter that was given, if any, is not exact.
+        is_estimated: bool,
         /// The window that was given.
         window: Tokens,
     },
@@ -444,11 +446,9 @@ impl fmt::Display for Event {
             EventKind::ModelSwitched { window, budget } => {
                 write!(f, "the window is now {window:#} tokens, {budget:#} of them for the history")
             }
-            EventKind::UnknownModel { model, window } => {
-                write!(
-                    f,
-                    "{model} is in no table: tokens are estimated, for the window of {window:#} that was given"
-                )
+            EventKind::UnknownModel { model, is_estimated, window } => {
+                let counts = if *is_estimated { "tokens are estimated, for" } else { "it is taken to have" };
+                write!(f, "{model} is in no table: {counts} the window of {window:#} that was given")
             }
             EventKind::ModelOfAnother { model, provider, maker } => write!(
                 f,

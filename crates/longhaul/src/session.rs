@@ -159,6 +159,8 @@ pub struct SessionState {
     cut: Option<Cut>,
     /// With how many elements the view begins that the last one sent began with too.
     stable: usize,
+    /// What was sent last, the first so many of these elements, where the view was rewritten since.
+    sent: Option<(Items, usize)>,
 
     policy: PolicyState,
     /// When the last request was made, in milliseconds since the Unix epoch.
@@ -281,6 +283,7 @@ impl SessionState {
             uncovered: 0,
             cut: None,
             stable: 0,
+            sent: None,
             policy: PolicyState::new(),
             requested_at_ms: None,
             rewrites: 0,
@@ -458,6 +461,7 @@ impl SessionState {
     pub fn send(&mut self) -> View {
         let view = self.view();
         self.stable = self.items.len();
+        self.sent = None;
         self.note_sent();
         view
     }
@@ -685,7 +689,11 @@ impl SessionState {
             let counts = counts.unwrap_or_else(|| classes(&*self.counter, shown.message()));
             self.show(shown, counts);
         }
-        self.stable = self.stable.min(self.items.common(&before));
+        let stable = self.stable.min(self.items.common(&before));
+        if stable < self.stable && self.sent.is_none() {
+            self.sent = Some((before, self.stable));
+        }
+        self.stable = stable;
         self.cut = self.cut.filter(|cut| {
             let shown = self.items.get(cut.id.ordinal).map(|placed| &placed.shown);
             matches!(shown, Some(Shown::Message { digested: true, .. }))

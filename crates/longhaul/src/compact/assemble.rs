@@ -24,7 +24,7 @@ pub enum AssembleError {
     #[error("the summary is empty")]
     Empty,
     /// The view would cost more than the budget.
-    #[error("the summary of {tokens} tokens puts the view {over} tokens over the budget")]
+    #[error("the summary of {tokens:#} tokens puts the view {over:#} tokens over the budget")]
     OverBudget {
         /// What the summary's text costs.
         tokens: Tokens,

@@ -95,7 +95,7 @@ pub struct CompactionPlan {
 #[non_exhaustive]
 pub enum CompactError {
     /// The budget is below what must stay.
-    #[error("a budget of {budget} tokens is {over} below the floor of {floor}, the least that works: the system prompt ({system}), {}the open exchange ({open}) and {rest} for everything else", pinned(*pins, largest_pins), over = floor.0.saturating_sub(budget.0), rest = *floor - *system - *pins - *open)]
+    #[error("a budget of {budget:#} tokens is {over:#} below the floor of {floor:#}, the least that works: the system prompt ({system:#}), {}the open exchange ({open:#}) and {rest:#} for everything else", pinned(*pins, largest_pins), over = *floor - *budget, rest = *floor - *system - *pins - *open)]
     Floor {
         /// The smallest budget that works.
         floor: Tokens,
@@ -138,10 +138,11 @@ impl CompactError {
 
 /// Returns the words for what is pinned, where anything is.
 fn pinned(pins: Tokens, largest: &[(u64, Tokens)]) -> String {
-    let named: Vec<String> = largest.iter().map(|(ordinal, tokens)| format!("m{ordinal} {tokens}")).collect();
+    let named: Vec<String> =
+        largest.iter().map(|(ordinal, tokens)| format!("m{ordinal} {tokens:#}")).collect();
     match named.is_empty() {
         true => String::new(),
-        false => format!("pinned messages ({pins}, most of it in {}), ", named.join(", ")),
+        false => format!("pinned messages ({pins:#}, most of it in {}), ", named.join(", ")),
     }
 }
 

@@ -11,6 +11,9 @@ use crate::{Preset, compact::FLOOR_EXTRA};
 /// Bytes of a line that stands in every summary.
 const LONGEST_LINE: usize = 400;
 
+/// Nobody waits for so many messages.
+const MOST_MESSAGES: u64 = 1_000_000;
+
 /// A setting that cannot be used as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
@@ -139,6 +142,15 @@ impl Config {
             "preserve_recent",
             format!("{} is too small; expected at least {}", self.preserve_recent, Config::MIN_TAIL),
         );
+        for (field, messages) in
+            [("min_messages", self.min_messages), ("cooldown_messages", self.cooldown_messages)]
+        {
+            check(
+                messages <= MOST_MESSAGES,
+                field,
+                format!("{messages} are more than a conversation has; expected at most {MOST_MESSAGES}"),
+            );
+        }
         if let Some(messages) = self.trigger_messages {
             let least = self.min_messages.max(self.preserve_recent);
             check(
@@ -197,6 +209,17 @@ impl Config {
                 "max_context_tokens",
                 format!("{tokens} is too small; expected at least 1000"),
             );
+        }
+        let models = &self.summarizer_model_preference;
+        check(
+            models.iter().all(|model| !model.trim().is_empty()),
+            "summarizer_model_preference",
+            "expected the ids of models, none of them blank".into(),
+        );
+        let twice = models.iter().enumerate().find(|(at, model)| models[..*at].contains(model));
+        if let Some((_, model)) = twice.filter(|(_, model)| !model.trim().is_empty()) {
+            let message = format!("{model} is named twice; expected each model once");
+            check(false, "summarizer_model_preference", message);
         }
         let is_line = |text: &str| !text.contains('\n') && text.len() <= LONGEST_LINE;
         check(
@@ -354,6 +377,27 @@ mod tests {
             reserved_output_tokens = 9000
         "#,
         ));
+    }
+
+    #[test]
+    fn settings_that_nobody_can_mean_are_problems() {
+        let config = Config {
+            min_messages: u64::MAX,
+            cooldown_messages: u64::MAX,
+            summarizer_model_preference: ["small", " ", "small"].map(str::to_owned).to_vec(),
+            ..Config::default()
+        };
+        let told: Vec<String> = config.validate().iter().map(ToString::to_string).collect();
+        let most = "18446744073709551615 are more than a conversation has; expected at most 1000000";
+        assert_eq!(
+            told,
+            [
+                &*format!("min_messages: {most}"),
+                &format!("cooldown_messages: {most}"),
+                "summarizer_model_preference: expected the ids of models, none of them blank",
+                "summarizer_model_preference: small is named twice; expected each model once",
+            ]
+        );
     }
 
     #[test]

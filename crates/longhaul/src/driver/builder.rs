@@ -13,7 +13,7 @@ use longhaul_summarize::{
     Ladder, Summarizer, SummarizerModel,
     rules::{RulesOptions, RulesSummarizer},
 };
-use longhaul_tokens::{Calibrations, ContextWindow, ModelTable, Prices, TokenCounter};
+use longhaul_tokens::{Accuracy, Calibrations, ContextWindow, ModelTable, Prices, TokenCounter};
 use longhaul_transcript::{
     Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
 };
@@ -115,7 +115,7 @@ pub enum BuildError {
     /// What is kept free for the answer, and what every request costs beside its messages, leave less room than any
     /// compaction needs.
     #[error(
-        "a window of {window} tokens leaves {budget} for messages, and no compaction goes below {least}; expected more"
+        "a window of {window:#} tokens leaves {budget:#} for messages, and no compaction goes below {least:#}; expected more"
     )]
     BelowFloor {
         /// The window.
@@ -127,8 +127,8 @@ pub enum BuildError {
     },
     /// The trigger lies where no compaction comes below it: each message would make for another.
     #[error(
-        "trigger_ratio ({trigger_ratio}) comes to {trigger} tokens of a budget of {budget}, and no compaction goes below \
-         {least}; expected more"
+        "trigger_ratio ({trigger_ratio}) comes to {trigger:#} tokens of a budget of {budget:#}, and no compaction goes below \
+         {least:#}; expected more"
     )]
     TriggerBelowFloor {
         /// The setting.
@@ -147,8 +147,8 @@ pub enum BuildError {
     CountsNothing,
     /// What is kept free for the answer, and what every request costs beside its messages, leave no room for these.
     #[error(
-        "a window of {window} tokens has no room: {reserved} (reserved_output_tokens) are kept for the answer and \
-         {overhead} are taken by what every request carries"
+        "a window of {window:#} tokens has no room: {reserved:#} (reserved_output_tokens) are kept for the answer and \
+         {overhead:#} are taken by what every request carries"
     )]
     NoRoom {
         /// The window.
@@ -475,7 +475,8 @@ impl Builder {
             session.tell(EventKind::ModelOfAnother { model, provider, maker: maker.to_owned() });
         }
         if let Some(model) = unknown_model {
-            session.tell(EventKind::UnknownModel { model, window: self.window.window });
+            let is_estimated = session.state.counter().accuracy() != Accuracy::Exact;
+            session.tell(EventKind::UnknownModel { model, is_estimated, window: self.window.window });
         }
         session.tell_unused();
         unused.into_iter().for_each(|(setting, why)| session.tell_setting(setting, why));

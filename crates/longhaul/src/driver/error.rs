@@ -19,7 +19,7 @@ use crate::{
 pub enum Error {
     /// What must stay is larger than the budget, or longhaul is switched off and the conversation has outgrown it.
     #[error(
-        "the context costs {tokens} tokens, {over} over the budget of {budget}; at least {floor} must stay{} ({hold})",
+        "the context costs {tokens:#} tokens, {over:#} over the budget of {budget:#}; at least {floor:#} must stay{} ({hold})",
         of_pins(*pinned)
     )]
     OverBudget {
@@ -39,8 +39,8 @@ pub enum Error {
     /// The provider refused the context as too large, and nothing in it can be spared. The context, and what there is to
     /// spend, are as they were: the session can be used on, with a shorter request or another model.
     #[error(
-        "the provider refused a request of {tokens} tokens as counted here{}, and nothing is left to give: at least \
-         {floor} must stay",
+        "the provider refused a request of {tokens:#} tokens as counted here{}, and nothing is left to give: at least \
+         {floor:#} must stay",
         told(*limit)
     )]
     NothingLeft {
@@ -54,7 +54,7 @@ pub enum Error {
     /// The provider is said to have refused the context as too large, and it is far too small for that. Nothing was
     /// changed.
     #[error(
-        "the provider refused a request of {tokens} tokens as counted here{}: that is too small to be refused for its \
+        "the provider refused a request of {tokens:#} tokens as counted here{}: that is too small to be refused for its \
          size",
         told(*limit)
     )]
@@ -129,12 +129,12 @@ fn store_failed(error: &StoreError) -> String {
 fn of_pins(pinned: Tokens) -> String {
     match pinned {
         Tokens::ZERO => String::new(),
-        pinned => format!(", {pinned} of them pinned or in memory blocks"),
+        pinned => format!(", {pinned:#} of them pinned or in memory blocks"),
     }
 }
 
 fn told(limit: Option<Tokens>) -> String {
-    limit.map(|limit| format!(" (it takes {limit})")).unwrap_or_default()
+    limit.map(|limit| format!(" (it takes {limit:#})")).unwrap_or_default()
 }
 
 #[cfg(test)]

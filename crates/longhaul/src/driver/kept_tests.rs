@@ -160,12 +160,16 @@ async fn who_takes_up_a_session_is_told_of_secrets_that_are_not_in_it() {
     session.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
     let result = ToolResult::text("c0", format!("GITHUB_TOKEN={secret}"), Outcome::Unstated);
     session.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+    session.set_memory("access", &format!("The token is {secret}.")).unwrap();
     let sent = session.prepare().await.unwrap();
-    assert!(sent.messages().next().unwrap().texts().any(|text| text.contains(&secret)));
+    assert!(
+        sent.messages()
+            .all(|message| message.calls().next().is_some() || format!("{message:?}").contains(&secret))
+    );
     assert!(told.lock().unwrap().is_empty(), "nothing is missing yet");
     let (again, told) = open().await;
     assert!(!shown(&again)[0].texts().any(|text| text.contains(&secret)));
-    let line = "2 places of this session stand as placeholders: secrets are not stored";
+    let line = "3 places of this session stand as placeholders: secrets are not stored";
     assert_eq!(*told.lock().unwrap(), [line]);
 }
 

@@ -324,8 +324,10 @@ fn words(message: &Message) -> String {
 pub(super) fn placeholders(state: &SessionState) -> u64 {
     let view = state.view();
     let said = view.shown().filter_map(|shown| match shown {
-        Shown::Message { message, .. } => Some(longhaul_redact::placeholders(&words(message)) as u64),
-        _ => None,
+        Shown::Message { message, .. } | Shown::Block { message, .. } => {
+            Some(longhaul_redact::placeholders(&words(message)) as u64)
+        }
+        Shown::Summary { .. } => None,
     });
     said.sum()
 }

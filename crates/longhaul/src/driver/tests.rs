@@ -184,7 +184,7 @@ async fn switched_off_it_says_so_when_the_conversation_no_longer_fits() {
     let (mut context, _) = manager(Config { enabled: false, ..Config::default() }, None);
     talk(&mut context, 100);
     let error = context.prepare().await.unwrap_err();
-    expect!["the context costs 2993 tokens, 993 over the budget of 2000; at least 215 must stay (switched off (enabled = false))"]
+    expect!["the context costs 2,993 tokens, 993 over the budget of 2,000; at least 215 must stay (switched off (enabled = false))"]
         .assert_eq(&error.to_string());
 }
 
@@ -194,7 +194,7 @@ async fn what_must_stay_and_does_not_fit_is_an_error_with_the_floor() {
     context.push(Message::system("rule ".repeat(1_700)));
     context.push(Message::user("Go"));
     let error = context.prepare().await.unwrap_err().to_string();
-    expect!["the context costs 2138 tokens, 138 over the budget of 2000; at least 2138 must stay (138 tokens over the hard limit, and the attempt could not go below 2,138)"].assert_eq(&error);
+    expect!["the context costs 2,138 tokens, 138 over the budget of 2,000; at least 2,138 must stay (138 tokens over the hard limit, and the attempt could not go below 2,138)"].assert_eq(&error);
     assert_eq!(context.prepare().await.unwrap_err().to_string(), error, "asked again, it says the same");
 }
 
@@ -483,6 +483,25 @@ fn an_unknown_model_is_told_and_has_the_window_that_was_given() {
     assert_eq!(lines, [told]);
 }
 
+#[cfg(feature = "bpe")]
+#[test]
+fn an_unknown_model_with_an_exact_counter_is_not_said_to_be_estimated() {
+    let log = Log::default();
+    let told = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+    Session::builder(SessionId::new("test").unwrap(), window)
+        .observer(move |event: &Event| told.lock().unwrap().push(event.clone()))
+        .counter(Arc::new(longhaul_tokens::Bpe::new(longhaul_tokens::Encoding::O200kBase).unwrap()))
+        .model("acme", "frontier-9")
+        .build()
+        .unwrap();
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        ["frontier-9 is in no table: it is taken to have the window of 200,000 that was given"]
+    );
+}
+
 #[test]
 fn a_model_of_another_provider_is_told() {
     for (provider, model, expected) in [
@@ -576,7 +595,7 @@ fn a_trigger_that_no_compaction_comes_below_is_refused() {
         ..Config::default()
     };
     let builder = Session::builder(SessionId::new("test").unwrap(), window).config(config.clone());
-    let said = "trigger_ratio (0.02) comes to 140 tokens of a budget of 7000, and no compaction goes below 200; \
+    let said = "trigger_ratio (0.02) comes to 140 tokens of a budget of 7,000, and no compaction goes below 200; \
                 expected more";
     assert_eq!(builder.build().unwrap_err().to_string(), said);
     let (mut context, _) = manager(Config::default(), None);
@@ -590,7 +609,7 @@ fn an_answer_that_takes_the_whole_window_is_refused_by_name() {
     let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
     let error = Session::builder(SessionId::new("test").unwrap(), window).config(config).build().unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("8000") && error.contains("9000 (reserved_output_tokens)"), "{error}");
+    assert!(error.contains("8,000") && error.contains("9,000 (reserved_output_tokens)"), "{error}");
 }
 
 /// Counts nothing, as one does that swallows an error of its own.
@@ -631,6 +650,21 @@ async fn a_view_that_makes_no_request_says_so() {
     assert!(!context.prepare().await.unwrap().is_only_instructions());
 }
 
+#[tokio::test]
+async fn a_view_that_ends_with_calls_says_so() {
+    let (mut context, _) = manager(Config::default(), None);
+    context.push(Message::user("Go."));
+    assert!(!context.prepare().await.unwrap().has_open_calls());
+    let calls = ["c0", "c1"].map(|id| Part::ToolCall(ToolCall::function(id, "bash", "{}")));
+    context.push(Message::new(Role::Assistant, calls.to_vec()));
+    assert!(context.prepare().await.unwrap().has_open_calls());
+    for (id, is_open) in [("c1", true), ("c0", false)] {
+        let result = ToolResult::text(id, "ok", Outcome::Succeeded);
+        context.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+        assert_eq!(context.prepare().await.unwrap().has_open_calls(), is_open, "{id}");
+    }
+}
+
 #[test]
 fn settings_without_effect_are_told() {
     let config = Config {
@@ -669,11 +703,18 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
         transcript_cap_tokens: Some(Tokens(600)),
         abort_on_failure: true,
         summary_form: longhaul_summarize::SummaryForm::Json,
+        oversize: crate::config::Oversize::Newest,
         ..Config::default()
     };
     let lines = told(&|builder| builder.config(config.clone()));
-    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert_eq!(lines.len(), 6, "{lines:?}");
     assert!(lines.iter().all(|line| line.ends_with("has no effect: mode is rules, which asks no model")));
+
+    let config = Config { soft_action: SoftAction::Off, min_gain_ratio: 0.2, ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        ["min_gain_ratio has no effect: soft_action is off, and it is of passes of the soft tier alone"]
+    );
 
     let overrides =
         crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };

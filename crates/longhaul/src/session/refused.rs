@@ -71,7 +71,7 @@ impl SessionState {
         let refused = m.tokens + self.fixed_overhead;
         let window = self.config.window(self.known_window());
         let fits = window.window - window.reserved_output;
-        if limit.is_some() && fits.0 > refused.0.saturating_mul(PLAUSIBLE_FACTOR) {
+        if limit.is_some_and(|limit| limit.max(fits).0 > refused.0.saturating_mul(PLAUSIBLE_FACTOR)) {
             self.set_allowed(before);
             return Refusal::OfAnotherCause;
         }

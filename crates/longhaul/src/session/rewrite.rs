@@ -42,7 +42,7 @@ pub enum RewriteError {
     Stale,
     /// The new view would not cost less than the old one.
     #[error(
-        "the context would cost {after} tokens after the rewrite, which is not less than the {before} it costs now"
+        "the context would cost {after:#} tokens after the rewrite, which is not less than the {before:#} it costs now"
     )]
     NoGain {
         /// What the view costs now.
@@ -51,7 +51,7 @@ pub enum RewriteError {
         after: Tokens,
     },
     /// The new view would still not fit the hard limit.
-    #[error("the context would cost {after} tokens after the rewrite, over the budget of {budget}")]
+    #[error("the context would cost {after:#} tokens after the rewrite, over the budget of {budget:#}")]
     OverBudget {
         /// What it would cost.
         after: Tokens,

@@ -134,7 +134,10 @@ impl Changed {
     /// Returns the error of steps that made the view too large.
     pub(super) fn too_large(&self, tokens: Tokens, budget: Tokens) -> StepError {
         let step = self.names.join(", ");
-        StepError { step, problem: format!("the view would cost {tokens} tokens, more than its {budget}") }
+        StepError {
+            step,
+            problem: format!("the view would cost {tokens:#} tokens, more than its {budget:#}"),
+        }
     }
 
     /// Returns whether a step pins.
@@ -145,7 +148,7 @@ impl Changed {
     /// Returns the error of steps whose pins leave no room.
     pub(super) fn pins_too_much(&self, floor: Tokens, most: Tokens) -> StepError {
         let problem =
-            format!("with what it pins the view needs {floor} tokens, more than the {most} it may cost");
+            format!("with what it pins the view needs {floor:#} tokens, more than the {most:#} it may cost");
         StepError { step: self.pinning.join(", "), problem }
     }
 
@@ -254,6 +257,10 @@ impl Steps {
                         }
                     }
                 }
+            }
+            let is_pinned = |span: &Span| settings.pins.range(span.start..span.end).next().copied();
+            if let Some(ordinal) = dropped.iter().find_map(is_pinned) {
+                return Err(problem(&**step, ordinal, "is pinned, and is to be dropped"));
             }
             for entry in read.leave_out(dropped) {
                 changed.cover(&entry, start);

@@ -51,6 +51,10 @@ pub struct View {
     budget: Tokens,
     id: ViewId,
     stable: usize,
+    /// What was sent before, the first so many of these elements, where it was rewritten since.
+    #[cfg(feature = "wire")]
+    sent: Option<(Items, usize)>,
+    has_open_calls: bool,
     cut: Option<Cut>,
 }
 
@@ -68,7 +72,7 @@ pub struct ViewId {
 pub struct StablePrefix {
     /// How many elements.
     pub items: usize,
-    /// What they cost, as counted here.
+    /// What they cost, in the measure of [`View::tokens`].
     pub tokens: Tokens,
 }
 
@@ -92,6 +96,9 @@ impl View {
             budget: state.budget(),
             id: ViewId { through, rewrites: state.rewrites },
             stable: state.stable,
+            #[cfg(feature = "wire")]
+            sent: state.sent.clone(),
+            has_open_calls: state.exchange.open_from().is_some(),
             cut: state.cut,
         }
     }
@@ -139,6 +146,12 @@ impl View {
         self.shown().all(|shown| matches!(shown, Shown::Block { .. }) || shown.is_instruction())
     }
 
+    /// Returns whether it ends with calls whose results are missing in part or all: no provider takes such a request. Run
+    /// [`open_calls`](SessionState::open_calls), push their results, and make the next view ready.
+    pub fn has_open_calls(&self) -> bool {
+        self.has_open_calls
+    }
+
     /// Returns what the view costs at most, as expected. Where the provider's bills differ so much that what must stay fits by
     /// the count and by the last bill, and not by the largest, this is over the budget: it is sent all the same.
     pub fn tokens(&self) -> Tokens {
@@ -164,7 +177,10 @@ impl View {
     /// A result that comes late, where its call was already sent as unanswered, changes what stands there without being counted
     /// here; [`stable_bytes`](Self::stable_bytes) compares what is sent.
     pub fn stable_prefix(&self) -> StablePrefix {
-        StablePrefix { items: self.stable, tokens: self.items.sums_of(self.stable).counts.total() }
+        let counted = |len| self.items.sums_of(len).counts.total();
+        let (stable, all) = (counted(self.stable), counted(self.len()));
+        let share = if all == Tokens::ZERO { 0.0 } else { stable.ratio_of(all) };
+        StablePrefix { items: self.stable, tokens: self.tokens.scaled(share) }
     }
 }
 
@@ -229,7 +245,7 @@ impl View {
     }
 
     /// Returns with how many bytes of [`to_json`](Self::to_json) the request begins that the last one sent began with
-    /// too: the [stable prefix](Self::stable_prefix) as it is spelled, up to where the rest begins.
+    /// too: the [stable prefix](Self::stable_prefix) as it is spelled, up to where the rest begins; none where that is empty.
     ///
     /// # Errors
     /// Those of `to_json`.
@@ -237,9 +253,12 @@ impl View {
         if self.stable == 0 {
             return Ok(0);
         }
-        let stable = self.messages().take(self.stable).map(|message| &**message);
-        let (stable, whole) = (longhaul_wire::render(stable, format)?.json, self.to_json(format)?.json);
-        Ok(stable.bytes().zip(whole.bytes()).take_while(|(one, other)| one == other).count())
+        // What a format joins or moves to its front depends on what follows.
+        let (items, len) =
+            self.sent.as_ref().map_or((&self.items, self.stable), |(items, len)| (items, *len));
+        let sent = items.shown().take(len).map(|shown| &**shown.message());
+        let (sent, whole) = (longhaul_wire::render(sent, format)?.json, self.to_json(format)?.json);
+        Ok(sent.bytes().zip(whole.bytes()).take_while(|(one, other)| one == other).count())
     }
 }
 

@@ -79,7 +79,7 @@ async fn samples() -> Vec<Event> {
             failures: 1,
         },
         EventKind::TooLargeForModel { tokens_to_summarize: Tokens(9_310), limit: Tokens(1_000) },
-        EventKind::UnknownModel { model: "frontier-9".into(), window: Tokens(32_768) },
+        EventKind::UnknownModel { model: "frontier-9".into(), is_estimated: true, window: Tokens(32_768) },
         EventKind::ModelOfAnother {
             model: "gpt-4o".into(),
             provider: "anthropic".into(),

@@ -144,7 +144,7 @@ async fn what_must_stay_is_never_over_a_budget_that_a_refusal_taught() {
     let budget = session.state().budget();
     let error = session.overflowed(Some(Tokens(2_000))).await.unwrap_err();
     let said = error.to_string();
-    assert!(said.contains("(it takes 2000), and nothing is left to give: at least 3"), "{said}");
+    assert!(said.contains("(it takes 2,000), and nothing is left to give: at least 3"), "{said}");
     assert_eq!(session.state().budget(), budget);
     session.prepare().await.unwrap();
     // What no limit was told for is concluded only: a larger request is sent all the same.
@@ -169,6 +169,10 @@ async fn a_small_request_was_not_refused_for_its_size() {
         assert!(session.prepare().await.unwrap().messages().eq(before.messages()));
     }
     assert_eq!(session.state().budget(), budget);
+    // A provider that takes far more refuses nothing of this size for it.
+    let mut session = half_full().await;
+    let error = session.overflowed(Some(Tokens(u64::MAX))).await.unwrap_err();
+    assert!(matches!(error, Error::NotTooLarge { .. }), "{error}");
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Whatever is said in a session, what goes out is taken by the provider that it is spelled for, nothing is lost of the
 //! originals, and what was done is told.
 
+use std::sync::Arc;
+
 use longhaul::{
-    Session,
-    tokens::ContextWindow,
-    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
+    Config, Session,
+    config::SummaryRole,
+    tokens::{CharsPer4, ContextWindow, TokenCounter as _},
+    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript, Usage},
     wire::{Format, Profile, encode, read, render_grown, validate},
 };
 
@@ -309,4 +312,42 @@ async fn a_result_that_comes_late_takes_the_place_of_the_aborted_one() {
     session.prepare().await.unwrap();
     let json = sent(&session);
     assert!(json.contains("main.rs") && json.contains("late.rs") && !json.contains("aborted"), "{json}");
+}
+
+/// What a format joins depends on what stands behind it: a summary among the instructions was not where it was expected.
+#[tokio::test]
+async fn no_more_is_called_stable_than_was_sent_before() {
+    for (role, has_block) in
+        [SummaryRole::System, SummaryRole::User].map(|role| [(role, true), (role, false)]).concat()
+    {
+        let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+        let config = Config { summary_role: role, ..Config::default() };
+        let builder =
+            Session::builder(SessionId::new("stable").unwrap(), window).counter(Arc::new(CharsPer4));
+        let mut session = builder.config(config).build().unwrap();
+        session.push(Message::system("Be brief."));
+        if has_block {
+            session.set_memory("plan", "Plan A").unwrap();
+        }
+        let mut before: Vec<String> = Vec::new();
+        for nth in 0..60 {
+            session.push(Message::user(format!("Question {nth}: {}", "look at it again. ".repeat(20))));
+            let view = session.prepare().await.unwrap();
+            let now: Vec<String> = dialects().map(|format| view.to_json(format).unwrap().json).collect();
+            for (at, format) in dialects().enumerate().filter(|(at, _)| *at < before.len()) {
+                let pairs = before[at].bytes().zip(now[at].bytes());
+                let common = pairs.take_while(|(one, other)| one == other).count();
+                let told = view.stable_bytes(format).unwrap();
+                assert!(told <= common, "{role:?} {has_block} {format} {nth}: {told} of {common}");
+            }
+            let prefix = view.stable_prefix().tokens;
+            assert!(prefix <= view.tokens(), "{prefix} of {}", view.tokens());
+            before = now;
+            // Far less than is counted is billed.
+            let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+            session.report_usage(view.id(), &Usage { input: counted.scaled(0.6), ..Usage::default() });
+            session.push(Message::assistant("Well."));
+        }
+        assert!(session.state().summary().is_some());
+    }
 }

@@ -196,7 +196,11 @@ async fn a_step_that_asks_for_what_cannot_be_changes_nothing() {
         vec![Change::Replace(at, Message::user("something else"))]
     };
     let unknown = |_: &[StepUnit<'_>]| vec![Change::Drop(9_999)];
-    let wrong: [Asks; 3] = [newest, other_role, unknown];
+    let both = |units: &[StepUnit<'_>]| {
+        let at = saying(units, "part_3 says")[0];
+        vec![Change::Drop(at), Change::Pin(at)]
+    };
+    let wrong: [Asks; 4] = [newest, other_role, unknown, both];
     for wrong in wrong {
         let mut stepped = session(|builder| builder.step_before(Does("wrong", wrong)));
         let before = sent(&stepped);

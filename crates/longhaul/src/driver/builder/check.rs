@@ -5,7 +5,12 @@ use longhaul_tokens::{ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use super::BuildError;
-use crate::{Preset, compact::FLOOR_EXTRA, config::Config, session::is_price};
+use crate::{
+    Preset,
+    compact::FLOOR_EXTRA,
+    config::{Config, SoftAction},
+    session::is_price,
+};
 
 /// Checks that a model has a name.
 pub(in crate::driver) fn name(model: &str) -> Result<(), BuildError> {
@@ -117,6 +122,12 @@ pub(in crate::driver) fn unused(
             is_by_rule && config.transcript_cap_tokens != usual.transcript_cap_tokens,
             "transcript_cap_tokens",
             ASKS_NO_MODEL,
+        ),
+        (is_by_rule && config.oversize != usual.oversize, "oversize", ASKS_NO_MODEL),
+        (
+            config.soft_action == SoftAction::Off && config.min_gain_ratio != usual.min_gain_ratio,
+            "min_gain_ratio",
+            "soft_action is off, and it is of passes of the soft tier alone",
         ),
         (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
         (is_by_rule && config.rules_on_failure != usual.rules_on_failure, "rules_on_failure", ASKS_NO_MODEL),
