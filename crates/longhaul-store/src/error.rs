@@ -96,8 +96,8 @@ pub enum StoreError {
         /// What and where.
         problem: Problem,
     },
-    /// A stored content does not have the hash it is stored under.
-    #[error("the content {address} is damaged: its hash is another")]
+    /// A stored content is missing, or does not have the hash it is stored under.
+    #[error("the content {address} is missing, or damaged so that its hash is another")]
     DamagedContent {
         /// The hash it should have.
         address: ContentHash,

@@ -238,8 +238,11 @@ fn r_10_a_compaction_keeps_its_content() {
 #[test]
 fn r_13_phases_survive() {
     let phased = r#"{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"a"}]}"#;
-    breaks("R-13", Responses, &list(&[ASK, phased, SAY]));
-    holds(Responses, &list(&[ASK, SAY, phased]));
+    let lost =
+        r#"{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"b"}]}"#;
+    breaks("R-13", Responses, &list(&[ASK, phased, lost]));
+    holds(Responses, &list(&[ASK, lost, phased]));
+    holds(Responses, &list(&[ASK, phased, SAY]));
 }
 
 #[test]

@@ -183,7 +183,8 @@ fn reasoning(
     }
 }
 
-/// a message of the assistant keeps its phase. When others have one, one without has lost it.
+/// a message of the assistant keeps its phase. When others have one, one of the provider's without has lost it; what has no id was
+/// written by somebody else, and never had one.
 fn phases(items: &[Object<'_>], kinds: &[String], paths: &[String], report: &mut Report) {
     let is_said = |at: &usize| {
         (kinds[*at].is_empty() || kinds[*at] == "message")
@@ -192,7 +193,8 @@ fn phases(items: &[Object<'_>], kinds: &[String], paths: &[String], report: &mut
     let said: Vec<usize> = (0..items.len()).filter(is_said).collect();
     let has_phase = |at: &usize| items[*at].some("phase").is_some();
     let Some(first) = said.iter().position(has_phase) else { return };
-    for at in said[first..].iter().filter(|at| !has_phase(at)) {
+    let has_lost_it = |at: &&usize| !has_phase(at) && items[**at].some("id").is_some();
+    for at in said[first..].iter().filter(has_lost_it) {
         report.add("R-13", &*paths[*at], "a message of the assistant has lost its phase");
     }
 }

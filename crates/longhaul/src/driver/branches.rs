@@ -56,7 +56,7 @@ impl Session {
     /// of a place in the conversation: they stay as they are.
     ///
     /// # Errors
-    /// When there is no such message, or the store cannot be read or written.
+    /// When there is no such message, it or what the branch would begin with was deleted, or the store cannot be read or written.
     pub async fn rewind(&mut self, id: MessageId) -> Result<(), Error> {
         let branch = self.state_at(id).await?;
         self.take(branch).await
@@ -169,10 +169,12 @@ impl Session {
 
     /// Brings the session to where `document` is; see [`SessionState::sync`]. Where the history took another way, the
     /// session goes on with a branch. Where it is another conversation's, [`prepare`](Self::prepare) fails until a push or a history
-    /// of this one's.
+    /// of this one's. Messages that were deleted ([`Config::delete_originals`](crate::Config)) and that another way begins with are sent,
+    /// and stored on the branch, as the history says them again.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// When the store cannot be read or written, and where another way begins with messages that were deleted and that the history does
+    /// not say again ([`SyncError::OnlyInSummary`](crate::SyncError)).
     #[cfg(feature = "wire")]
     pub async fn sync(
         &mut self,
