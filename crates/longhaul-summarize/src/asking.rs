@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use longhaul_tokens::ModelTable;
-use longhaul_transcript::{Entry, Message, Role, SummaryMode, SummaryRecord, Tokens};
+use longhaul_transcript::{Constraint, Entry, Message, Role, SummaryMode, SummaryRecord, Tokens};
 
 use crate::{
     Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, STRONG_WINDOW,
@@ -26,6 +26,15 @@ const ANSWER_OVERHEAD: f64 = 2.0;
 
 /// The keys of the schema themselves.
 const ANSWER_FRAME: Tokens = Tokens(200);
+
+/// The share of the limit that a model's words leave the user's rules at most.
+const RULES_SHARE: f64 = 0.4;
+
+/// The task stands before the rules, and takes a quarter of the room of both.
+const WITH_TASK: f64 = 4.0 / 3.0;
+
+/// What stands before a rule, and the end of its line.
+const RULE_LEAD: Tokens = Tokens(10);
 
 /// Nobody is told to write less than this.
 const LEAST_TOLD: Tokens = Tokens(50);
@@ -255,6 +264,20 @@ impl<'a> Asking<'a> {
             schema,
             language,
         }
+    }
+
+    /// Tells a model that writes prose to leave the user's rules room behind its words, where they need more than is left anyway.
+    pub(crate) fn leave_room_for(&mut self, rules: &[Constraint]) {
+        if self.form != Form::Prose {
+            return;
+        }
+        let SummaryRequest { counter, limit, kept, .. } = *self.request;
+        let stays =
+            |rule: &str| kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule)));
+        let told = rules.iter().filter(|rule| rule.superseded_by.is_none() && !stays(rule.text.trim()));
+        let needed: Tokens = told.map(|rule| counter.count_text(&rule.text) + RULE_LEAD).sum();
+        let left = limit - needed.scaled(WITH_TASK).min(limit.scaled(RULES_SHARE));
+        self.answer_tokens = self.answer_tokens.min(left.max(LEAST_TOLD));
     }
 
     /// Whether a part of a long conversation is asked about with the answer to the part before it.

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use longhaul_tokens::{Accuracy, TokenCounter};
-use longhaul_transcript::{Clock, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens};
+use longhaul_transcript::{Clock, Constraint, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens};
 
 use crate::{
     Answer, Attempt, CallPlan, ClientError, Completion, CompletionRequest, Conversation, Draft,
@@ -168,10 +168,12 @@ impl Ladder {
         run: &mut Run<'_>,
         model: &SummarizerModel,
         request: &SummaryRequest<'_>,
+        rules: &[Constraint],
         show: Show,
     ) -> Option<Heard> {
         let Some(conversation) = &show.conversation else {
-            let asking = Asking::new(&self.options, model, request);
+            let mut asking = Asking::new(&self.options, model, request);
+            asking.leave_room_for(rules);
             return self.ask_fenced(run, model, asking, show).await;
         };
         let asking = Asking::in_form(&self.options, Form::Notes, model, request);
@@ -523,7 +525,10 @@ impl Summarizer for Ladder {
                 },
             };
             let (since, is_narrow) = (self.clock.now_ms(), show.is_narrow);
-            let Some(heard) = self.ask(&mut run, model, &request, show).await else { continue };
+            let Some(heard) = self.ask(&mut run, model, &request, &by_rule.summary.constraints, show).await
+            else {
+                continue;
+            };
             // Read only once there is something to check: most failures need no reading.
             let evidence = evidence.get_or_insert_with(|| Evidence::new(&request));
             let (composed, repairs) = self.composed(heard, &by_rule, evidence, &request).await;

@@ -123,7 +123,7 @@ pub enum EventKind {
         /// Messages dropped from the view.
         dropped: u64,
     },
-    /// A summary that was applied lacks something that its summarizer wrote, or the facts by rule beside it: there was no room for both.
+    /// A summary that was applied lacks something that its summarizer wrote, or the facts by rule beside it: there was no room for all of it.
     /// The user should be told. The record says so too ([`Summary::checks`](longhaul_transcript::Summary::checks)).
     LeftOut {
         /// What, and how much of it, without a word of it.

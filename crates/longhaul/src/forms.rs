@@ -11,6 +11,7 @@ mod sections;
 mod session;
 
 use longhaul_summarize::{Draft, SummaryRequest, rules::OMITTED};
+use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
 pub(crate) use lines::condense;
@@ -44,6 +45,32 @@ pub(crate) fn shaped(
         // The form does not fit so small a limit: what was said is worth more than how.
         _ => draft,
     }
+}
+
+/// Returns how much of a model's words, under a preset whose document shows them, does not stand in `text`, in words without any of
+/// these; `None` where all of it stands there.
+pub(crate) fn left_out(
+    preset: Option<Preset>,
+    draft: &Draft,
+    text: &str,
+    counter: &dyn TokenCounter,
+) -> Option<String> {
+    let said = match preset? {
+        Preset::ContextManager | Preset::Rolling | Preset::Session => words(draft)?.to_owned(),
+        Preset::TwoTier => sections::merged(words(draft)?),
+        _ => return None,
+    };
+    let stands = |piece: &&str| text.contains(piece.trim());
+    // A paragraph on one line loses sentences.
+    let in_pieces = |line| {
+        if stands(&line) { vec![line] } else { line.split_inclusive(['.', '!', '?', '。']).collect() }
+    };
+    let pieces: Vec<&str> = said.lines().flat_map(in_pieces).collect();
+    let standing: Vec<&str> = pieces.iter().filter(|piece| stands(piece)).copied().collect();
+    (standing.len() < pieces.len()).then(|| {
+        let (left, all) = (counter.count_text(&standing.join("\n")), counter.count_text(&said));
+        format!("left out of the model's words: all but {left} of {all} tokens, for want of room")
+    })
 }
 
 /// Returns whether `preset`'s document shows a summarizer's words, and beside them what the person wants and demands and no other

@@ -7,7 +7,7 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::{Entry, FileState, Summary, Tokens};
 
 use super::{
-    page::{first_lines, sure, with_the_person},
+    page::{first_lines, of_the_person, owed_to_rules, sure, with_the_person},
     words,
 };
 
@@ -49,7 +49,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let for_words = match words(draft) {
         Some(words) => {
             let left = limit - HEADINGS - sure(words, request);
-            (limit - HEADINGS - of_lists.min(left.scaled(LISTS_SHARE_BESIDE_A_MODEL))).min(MOST_WORDS)
+            // The rules that the words do not tell go before what is listed.
+            let owed = owed_to_rules(&of_the_person(summary, request, words), counter);
+            let for_lists = left.scaled(LISTS_SHARE_BESIDE_A_MODEL).min(left - owed);
+            (limit - HEADINGS - of_lists.min(for_lists)).min(MOST_WORDS)
         }
         None => limit - HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)),
     };

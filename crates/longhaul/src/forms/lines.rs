@@ -333,10 +333,11 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     for rule in
         summary.constraints.iter().filter(|rule| rule.superseded_by.is_none() && rule.message >= first)
     {
-        let is_task = asked
-            .first()
-            .is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()) && is_first);
-        if !is_task {
+        // It stands in the task or the last request; when that is one among others, it is told from the data.
+        let is_asked = |line: Option<&(&Entry, &str)>| {
+            line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
+        };
+        if !is_asked(asked.first().filter(|_| is_first)) && !is_asked(asked.last()) {
             say(rule.message, 1, &rule.text);
         }
     }

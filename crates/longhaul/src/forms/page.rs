@@ -52,10 +52,9 @@ impl<'a> Page<'a> {
     fn person(&mut self, person: &[String]) {
         let n_task = person.iter().take_while(|line| line.starts_with(TASK)).count();
         let (task, rules) = person.split_at(n_task);
-        // A long task leaves the rules half of the room, where they need as much.
+        // A long task leaves the rules most of the room, where they need as much.
         let all = self.limit;
-        let of_rules = self.counter.count_text(&rules.join("\n")) + Tokens(rules.len() as u64);
-        self.limit = all - of_rules.min(all.scaled(0.5));
+        self.limit = all - owed_to_rules(rules, self.counter).min(all.scaled(RULES_BESIDE_TASK));
         task.iter().for_each(|line| self.beginning(line));
         self.limit = all;
         self.newest(rules);
@@ -131,11 +130,12 @@ pub(super) fn with_the_person(
     let separating = counter.count_text(separator);
     // What the words leave is theirs as well.
     let free = counter.count_up_to(words, limit).map_or(Tokens::ZERO, |words| limit - words - separating);
-    let most = limit.scaled(PERSON_SHARE).min(limit - sure(words, request) - separating).max(free);
+    let left = limit - sure(words, request) - separating;
+    let most = limit.scaled(PERSON_SHARE).min(left).max(free);
     let person = of_the_person(summary, request, &within(limit - most));
-    // A rule that is lost is worse than a sentence that is: where the rules need it, the words leave them room, up to half of it.
-    let owed = owed_to_rules(&person, counter).min(limit.scaled(0.5));
-    let (most, person) = match owed > most && !within(limit - owed).trim().is_empty() {
+    // A rule that is lost is worse than a sentence that is: of words longer than their writer was told, the rules take what they need.
+    let owed = owed_to_rules(&person, counter).min(left);
+    let (most, person) = match owed > most {
         // What stood in the words that are cut for it is told then.
         true => (owed, of_the_person(summary, request, &within(limit - owed))),
         false => (most, person),
@@ -149,11 +149,14 @@ pub(super) fn with_the_person(
     format!("{}{person}", within(limit - counter.count_text(&person))).trim().to_owned()
 }
 
-/// Returns the room that the rules among these lines need; as much again where they share it with the task.
-fn owed_to_rules(person: &[String], counter: &dyn TokenCounter) -> Tokens {
+/// Of room that the task needs as well, the rules get this share at most.
+const RULES_BESIDE_TASK: f64 = 0.75;
+
+/// Returns the room that the rules among these lines need, with that of the task where it stands with them.
+pub(super) fn owed_to_rules(person: &[String], counter: &dyn TokenCounter) -> Tokens {
     let rules: Vec<&str> = person.iter().map(String::as_str).filter(|line| line.starts_with(RULE)).collect();
     let needed = counter.count_text(&rules.join("\n")) + Tokens(rules.len() as u64);
-    if rules.len() < person.len() { needed.scaled(2.0) } else { needed }
+    if rules.len() < person.len() { needed.scaled(1.0 / RULES_BESIDE_TASK) } else { needed }
 }
 
 /// Returns what of a model's words stays in any case.
@@ -202,26 +205,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_models_words_leave_the_rules_room() {
+    fn words_as_long_as_was_told_stay_whole_and_longer_ones_leave_the_rules_room() {
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-        let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(145));
-        let words: String = (0..6)
-            .map(|nth| {
-                format!(
-                    "- Turn {nth}: look at module_{nth} in /srv/app/module_{nth}.ts and tell me about it.\n"
-                )
-            })
-            .collect();
+        let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(400));
+        let words = |count: usize| -> String {
+            (0..count)
+                .map(|nth| format!("- Turn {nth}: look at module_{nth} in /srv/app/module_{nth}.ts.\n"))
+                .collect()
+        };
         let rule = |message, text: &str| Constraint { text: text.into(), message, superseded_by: None };
-        let rules = vec![
+        let few = vec![
             rule(67, "Do not log customer emails."),
             rule(93, "Always write the changelog in English."),
             rule(95, "Never restart the relay on Mondays."),
         ];
-        let said = Summary { constraints: rules.clone(), ..Summary::default() };
-        let told = with_the_person(&words, &said, &request, Tokens(145), "\n\n");
-        assert!(rules.iter().all(|rule| told.contains(&rule.text)), "{told}");
-        assert!(told.contains("module_0.ts") && CharsPer4.count_text(&told) <= Tokens(145), "{told}");
+        let many: Vec<Constraint> = (0..30)
+            .map(|nth| rule(nth, &format!("Never touch the table number {nth} of the ledger.")))
+            .collect();
+        // What was told is 340; a line is 13, a rule 18.
+        for (count, rules, is_whole, least) in
+            [(25, &few, true, 3), (25, &many, true, 3), (40, &few, false, 3)]
+        {
+            let said = Summary { constraints: rules.clone(), ..Summary::default() };
+            let words = words(count);
+            let told = with_the_person(&words, &said, &request, Tokens(400), "\n\n");
+            assert!(CharsPer4.count_text(&told) <= Tokens(400), "{told}");
+            assert_eq!(told.starts_with(words.trim()), is_whole, "{told}");
+            assert!(told.matches(RULE).count() >= least, "{told}");
+            assert!(told.contains(&rules.last().unwrap().text), "the newest: {told}");
+        }
     }
 
     #[test]

@@ -392,8 +392,10 @@ impl Job {
     /// # Errors
     /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let (draft, left_out) = self.usable(draft)?;
-        Ok(Finished { left_out, ..self.put(draft)? })
+        let (draft, mut left_out) = self.usable(draft)?;
+        let finished = self.put(draft)?;
+        left_out.extend_from_slice(&finished.left_out);
+        Ok(Finished { left_out, ..finished })
     }
 
     /// Returns a draft that says something, with the facts or rules that belong in it, and what was left out for these.
@@ -434,12 +436,13 @@ impl Job {
             }
             mode => self.shaped(draft, &self.whole_request(mode != SummaryMode::Rules)),
         };
-        let draft = match self.runs_on() {
+        let mut draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
             None => draft,
         };
+        let left_out = self.note_left_out(&mut draft);
         let compacted = self.plan.clone().assemble_full(&self.source(), &self.settings, self.clean(draft))?;
-        Ok(self.finished(compacted)?)
+        Ok(Finished { left_out, ..self.finished(compacted)? })
     }
 
     /// Puts a summarizer's draft into its place, and gives the tail what the draft leaves of the room.
@@ -448,9 +451,11 @@ impl Job {
     /// As [`finish`](Self::finish).
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let (draft, left_out) = self.usable(draft)?;
+        let (draft, mut left_out) = self.usable(draft)?;
         let request = self.whole_request(draft.mode != SummaryMode::Rules);
-        let draft = self.clean(self.shaped(draft, &request));
+        let mut draft = self.shaped(draft, &request);
+        left_out.extend(self.note_left_out(&mut draft));
+        let draft = self.clean(draft);
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(Finished { left_out, ..self.finished(compacted)? })
     }
@@ -498,6 +503,15 @@ impl Job {
         let runs = self.is_running || self.starts_running;
         let most = if runs { self.plan.limit } else { request.limit };
         forms::shaped(self.preset, draft, request, most, self.settings.preserve_error_details)
+    }
+
+    /// Notes in the draft how much of a model's words its text leaves out, and returns the same.
+    fn note_left_out(&self, draft: &mut Draft) -> Vec<String> {
+        let is_a_persons = draft.is_edited();
+        let left_out =
+            forms::left_out(self.preset, draft, &draft.text, &*self.counter).filter(|_| !is_a_persons);
+        draft.summary.checks.extend(left_out.clone());
+        left_out.into_iter().collect()
     }
 
     fn reading(&self) -> rules::Reading<'_> {

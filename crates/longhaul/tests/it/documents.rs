@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use longhaul::{
-    Config, Error, Preset, Session,
+    Config, Error, EventKind, Preset, Session,
     compact::CompactError,
     config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
     summarize::{CompletionClient, CompletionRequest, Scripted, prompt},
@@ -319,16 +319,17 @@ async fn a_models_words_are_not_cut_for_the_lists() {
     assert!(work.finished()[0].summary_tokens <= Tokens(2_000));
 }
 
-// asserts 000-16, 002-17
+// asserts 000-16, 002-17, 003-10
 #[tokio::test]
 async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
-    for (preset, mode, window) in [
-        (Preset::ContextManager, SummaryMode::Llm, 60_000),
-        (Preset::ContextManager, SummaryMode::Hybrid, 60_000),
-        (Preset::Session, SummaryMode::Llm, 60_000),
-        (Preset::Session, SummaryMode::Hybrid, 128_000),
-        (Preset::TwoTier, SummaryMode::Llm, 200_000),
-        (Preset::TwoTier, SummaryMode::Hybrid, 200_000),
+    for (preset, mode, window, n_rules) in [
+        (Preset::ContextManager, SummaryMode::Llm, 60_000, 0),
+        (Preset::ContextManager, SummaryMode::Hybrid, 60_000, 40),
+        (Preset::Rolling, SummaryMode::Llm, 24_000, 12),
+        (Preset::Session, SummaryMode::Llm, 60_000, 0),
+        (Preset::Session, SummaryMode::Hybrid, 128_000, 40),
+        (Preset::TwoTier, SummaryMode::Llm, 200_000, 40),
+        (Preset::TwoTier, SummaryMode::Hybrid, 200_000, 0),
     ] {
         // It writes as much as it was told, to the line; each is borne out by the conversation.
         let line =
@@ -340,7 +341,7 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
             let (_, rest) = asked.split_once("Keep the summary under ").unwrap();
             let told: usize = rest.split(' ').next().unwrap().parse().unwrap();
             let mut text = String::from("The parts were discussed:");
-            for nth in 22.. {
+            for nth in 22 + 2 * n_rules.. {
                 if text.len() + line(nth).len() >= told * 4 {
                     break;
                 }
@@ -352,8 +353,14 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
         let soft_action = SoftAction::Off;
         // Enough is said for so many lines.
         let trigger_messages = preset.config().trigger_messages.map(|_| 150);
-        let config =
-            Config { mode, soft_action, trigger_messages, max_context_tokens: None, ..preset.config() };
+        let config = Config {
+            mode,
+            soft_action,
+            trigger_messages,
+            max_context_tokens: None,
+            transcript_cap_tokens: None,
+            ..preset.config()
+        };
         let mut work = Work::with(config, window, Some(Box::new(script)));
         let task = "Never touch the table audit_trail. Move src/ledger/export.rs, part by part.";
         work.context
@@ -364,6 +371,11 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
             for message in exchange(&format!("c{nth}"), "execute_bash", &command, &output, Outcome::Failed) {
                 work.context.push(message);
             }
+        }
+        for nth in 0..n_rules {
+            work.context
+                .push(Message::user(format!("Never touch the table archive_{nth} while you move it.")));
+            work.context.push(Message::assistant("It stays as it is."));
         }
         while work.finished().is_empty() {
             work.talk(1, 300).await;
@@ -378,6 +390,12 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
             text.len(),
             said.len()
         );
+        let left_out = work.events().into_iter().find(|event| matches!(event, EventKind::LeftOut { .. }));
+        assert_eq!(left_out, None, "{preset}, {mode:?}");
+        // The rules have room of their own, whatever the model writes.
+        let told =
+            (0..n_rules).filter(|nth| text.contains(&format!("the table archive_{nth} while"))).count();
+        assert!(told >= n_rules.min(8), "{preset}, {mode:?}: {told} of {n_rules} rules: {text}");
         // However long it is, what the user set out for is told.
         assert!(work.sent().contains("Move src/ledger/export.rs"), "{preset}, {mode:?}: {text}");
     }
@@ -405,6 +423,18 @@ async fn of_more_words_than_the_document_allows_the_beginning_and_the_newest_sta
         assert!(said.starts_with(&line(0)) && said.contains(line(lines - 1).trim()), "{text}");
         let shown = said.lines().filter(|line| line.contains("as was said in the discussion")).count();
         assert_eq!(shown == lines, is_whole, "{shown} of {lines}: {text}");
+        let left_out = work.events().into_iter().find_map(|event| match event {
+            EventKind::LeftOut { what } => Some(what),
+            _ => None,
+        });
+        assert_eq!(left_out.is_none(), is_whole, "{left_out:?}");
+        let checks = work.context.state().summary().unwrap().summary.checks.clone();
+        assert!(
+            left_out
+                .iter()
+                .all(|what| what.starts_with("left out of the model's words: all but")
+                    && checks.contains(what))
+        );
     }
 }
 
