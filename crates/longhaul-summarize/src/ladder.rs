@@ -134,12 +134,14 @@ impl Ladder {
         let fixed = counter.count_text(&asking.fill("")) + counter.count_text(prompt::SYSTEM) + PROMPT_FRAME;
         let window = Tokens(((model.window - asking.max_tokens).0 as f64 / (1.0 + margin)) as u64);
         let in_window = window - fixed;
-        let cap = self.options.transcript_cap;
+        // Whoever wants a summary that owes nothing to the one before wants all of it read.
+        let is_newest_alone = self.options.newest_only && !asking.request.is_rebuilt;
+        let cap = self.options.transcript_cap.filter(|_| is_newest_alone || !self.options.newest_only);
         let room = cap.map_or(in_window, |cap| in_window.min(cap));
         if room < MIN_ROOM {
             return Show { is_narrow: true, ..Show::default() };
         }
-        let within = |room: Tokens| match self.options.newest_only {
+        let within = |room: Tokens| match is_newest_alone {
             true => newest(&asking.entries, &asking.fence, counter, room),
             false => passes(&asking.entries, &asking.fence, counter, room, self.options.max_passes),
         };

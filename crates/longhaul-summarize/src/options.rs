@@ -73,7 +73,8 @@ pub struct LlmOptions {
     /// prose: there each part goes on from the answer before. Default: 4.
     pub max_passes: usize,
     /// Of a conversation that does not fit, only the newest part is shown, in one call, as whole as the first clipping leaves
-    /// it. Default: false.
+    /// it. A summary that is [made anew](crate::SummaryRequest::is_rebuilt) is shown all, without [`transcript_cap`](Self::transcript_cap).
+    /// Default: false.
     pub newest_only: bool,
     /// How often a call is repeated after trouble on the way. Answers that are no summary are never asked for again.
     /// Default: 1.

@@ -65,6 +65,9 @@ pub struct Config {
     /// `hybrid` rules write all of it, which a session says. In `hybrid` a `Summarizer` of your
     /// own that returns prose gets half of the room, and facts by rule fill the rest; under `rolling` and `two-tier` it gets all
     /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show.
+    ///
+    /// A model that is asked by a schema (`summary_form`, and preset `chain`) is asked for everything in `llm`, and in `hybrid` for the
+    /// narrative and decisions alone; in both facts by rule that it does not tell take the room that its words leave.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.
@@ -180,7 +183,7 @@ pub struct Config {
     pub chaining: Chaining,
 
     /// What happens to a span that is larger than `transcript_cap_tokens`: bounded passes (`map_reduce`), a summary
-    /// by rule (`rules`), or one call that shows its newest part whole (`newest`).
+    /// by rule (`rules`), or one call that shows its newest part whole (`newest`; `/resummarize` shows all).
     ///
     /// Unit: none. `map_reduce` costs one model call a pass.
     pub oversize: Oversize,

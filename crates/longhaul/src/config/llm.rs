@@ -26,7 +26,7 @@ impl Config {
         options.abort_on_failure = self.abort_on_failure;
         options.spend.calls_per_hour = self.max_calls_per_hour.unwrap_or(u32::MAX);
         options.custom_prompt = self.prompt().map(str::to_owned);
-        if self.oversize != Oversize::MapReduce {
+        if self.oversize == Oversize::Rules {
             options.max_passes = 1;
         }
         options.newest_only = self.oversize == Oversize::Newest;

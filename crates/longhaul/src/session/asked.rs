@@ -6,7 +6,7 @@ use longhaul_transcript::{Span, Tokens};
 use super::{Job, SessionState, Shown, scope::Scope};
 use crate::{
     compact::{CompactSettings, FLOOR_EXTRA, KeepReasoning, SUMMARY_FRAME},
-    config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
+    config::{Chaining, Config, Limits, SoftAction, SummaryLimit, SummaryRole},
     policy::{Measurement, Reason},
 };
 
@@ -332,6 +332,7 @@ impl SessionState {
         let countable = |tokens: Tokens| scale.countable(tokens);
         Limits {
             target: countable(limits.target),
+            soft: countable(limits.soft),
             tail: countable(limits.tail),
             reset: countable(limits.reset),
             trigger: countable(limits.trigger),
@@ -350,9 +351,17 @@ impl SessionState {
     }
 
     /// Returns what a view may cost at most after a compaction where more than its target must stay: two turns fit below the
-    /// trigger, so that not each of them calls for the next, and the trigger is armed.
+    /// first threshold that calls for a summary, so that not each of them calls for the next, and the trigger is armed.
     fn most_after(&self, limits: &Limits) -> Tokens {
-        limits.reset.min(limits.trigger - self.growth() - self.growth()).max(limits.target)
+        limits.reset.min(self.first_summary(limits) - self.growth() - self.growth()).max(limits.target)
+    }
+
+    /// Returns from where on summaries are made: a first tier may make them by rule below the trigger.
+    fn first_summary(&self, limits: &Limits) -> Tokens {
+        match self.config.soft_action {
+            SoftAction::SummarizeRules => limits.soft.min(limits.trigger),
+            _ => limits.trigger,
+        }
     }
 
     /// Returns the same beside a tail of `tail_len` messages: for the shortest, which is to stay whole, room for one turn will do.
@@ -360,7 +369,7 @@ impl SessionState {
         let most = self.most_after(limits);
         match tail_len > Config::MIN_TAIL as usize {
             true => most,
-            false => limits.reset.min(limits.trigger - self.growth()).max(most),
+            false => limits.reset.min(self.first_summary(limits) - self.growth()).max(most),
         }
     }
 

@@ -123,17 +123,26 @@ async fn a_model_that_no_longer_answers_is_still_quoted() {
 #[tokio::test]
 async fn a_model_makes_a_summary_anew_from_the_originals() {
     const WORDS: &str = "The queue is durable, and its lease lasts 40 seconds.";
-    let config = Config { mode: SummaryMode::Llm, ..Config::default() };
-    let mut work = Work::with(config, 8_000, Some(Box::new(|_, _: &_| Ok(answer(WORDS)))));
-    work.context.push(Message::user("The lease of the queue is in src/lease.rs: how long is it?"));
-    work.talk(24, 100).await;
-    work.context.compact(None).await.unwrap();
-    let finished = work.context.propose(Basis::Originals, None).await.unwrap();
-    assert_eq!(finished.record().depth, 0);
-    let model = work.model.as_ref().unwrap();
-    let asked = model.requests().pop().unwrap().user;
-    assert!(asked.contains("src/lease.rs: how long") && asked.contains("src/part_3.rs"), "{asked}");
-    assert!(!asked.contains(WORDS), "{asked}");
+    let chain = Preset::Chain.config();
+    // Under `chain` far more than the 8,000 tokens that a model is shown otherwise.
+    for (config, window, n) in
+        [(Config { mode: SummaryMode::Llm, ..Config::default() }, 8_000, 24), (chain, 24_000, 150)]
+    {
+        let name = config.preset.map_or("defaults", Preset::as_str);
+        let mut work = Work::with(config, window, Some(Box::new(|_, _: &_| Ok(answer(WORDS)))));
+        work.context.push(Message::user("The lease of the queue is in src/lease.rs: how long is it?"));
+        work.talk(n, 100).await;
+        work.context.compact(None).await.unwrap();
+        let finished = work.context.propose(Basis::Originals, None).await.unwrap();
+        assert_eq!((finished.record().depth, finished.record().cost.is_some()), (0, true), "{name}");
+        let model = work.model.as_ref().unwrap();
+        let asked = model.requests().pop().unwrap().user;
+        assert!(
+            asked.contains("src/lease.rs: how long") && asked.contains("src/part_3.rs"),
+            "{name}: {asked}"
+        );
+        assert!(!asked.contains(WORDS), "{name}: {asked}");
+    }
 }
 
 // asserts 000-26

@@ -5,7 +5,7 @@ use longhaul::{
     config::Threshold,
     summarize::Scripted,
     tokens::{CharsPer4, TokenCounter},
-    transcript::{Outcome, SummaryMode, Tokens},
+    transcript::{Message, Outcome, SummaryMode, Tokens},
 };
 
 use crate::work::{Work, exchange, text};
@@ -103,6 +103,36 @@ async fn the_last_eight_messages_stay_intact() {
             let entries = work.context.state().originals().entries();
             for entry in &entries[entries.len() - 8..] {
                 assert!(sent.contains(&text(&entry.message)), "{tokens}: {}", entry.id);
+            }
+        }
+    }
+}
+
+// asserts 003-05
+#[tokio::test]
+async fn the_last_eight_stay_intact_also_where_they_are_large_results_of_tools() {
+    for (tokens, least) in [(2_000, 8), (9_000, 8), (12_500, 8), (16_000, 6)] {
+        let mut work = Work::new(Preset::TwoTier, WINDOW);
+        work.context
+            .push(Message::user("Read every module, one after the other, and tell me about its locks."));
+        for nth in 0.. {
+            let path = format!(r#"{{"path":"src/module_{nth}.rs"}}"#);
+            let line = format!("fn module_{nth}() {{ lock_{nth}(); }}\n");
+            let content = line.repeat(tokens * 4 / line.len());
+            for message in exchange(&format!("c{nth}"), "read_file", &path, &content, Outcome::Succeeded) {
+                work.context.push(message);
+            }
+            let before = work.finished().len();
+            work.context.prepare().await.unwrap();
+            if work.finished().len() > before {
+                let state = work.context.state();
+                let entries = state.originals().entries();
+                let is_shown = |message: &Message| state.view().messages().any(|shown| **shown == *message);
+                let stay = entries.iter().rev().take_while(|entry| is_shown(&entry.message)).count();
+                assert!(stay >= least, "{tokens}: {stay} stay in {} tokens", state.tokens());
+            }
+            if work.finished().len() == 3 {
+                break;
             }
         }
     }
