@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use longhaul_extract::family;
 use longhaul_summarize::rules::{MOST_COMMANDS, OMITTED};
-use longhaul_transcript::{FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped, one_line};
+use longhaul_transcript::{
+    CommandNote, FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped, one_line,
+};
 
 use crate::{compact::SHORTENED, session::Rewrite};
 
@@ -85,17 +87,23 @@ fn told(record: &SummaryRecord) -> Vec<&String> {
 
 /// Returns what a summary is about, in a few lines.
 fn points(record: &SummaryRecord) -> Vec<String> {
-    let summary = &record.summary;
+    let (summary, text) = (&record.summary, &record.text);
     let mut points: Vec<String> = summary.key_points.iter().take(3).cloned().collect();
     let changed: Vec<&str> = changed(summary).collect();
     if !changed.is_empty() {
-        let named = changed.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-        let more = if changed.len() > 3 { ", ..." } else { "" };
-        points.push(format!("Modified {} files ({named}{more})", changed.len()));
+        // Those that the text names.
+        let named: Vec<&str> = changed.iter().filter(|path| text.contains(**path)).take(3).copied().collect();
+        points.push(match (named.len() < changed.len(), named.is_empty()) {
+            (_, true) => format!("Modified {} files", changed.len()),
+            (true, false) => format!("Modified {} files ({}, ...)", changed.len(), named.join(", ")),
+            (false, false) => format!("Modified {} files ({})", changed.len(), named.join(", ")),
+        });
     }
     points.extend(told(record).into_iter().take(5).cloned());
-    // "Ran tests successfully": what the last command with a known outcome came to.
-    if let Some(command) = summary.commands.iter().rfind(|command| !command.note.is_empty()) {
+    // "Ran tests successfully": what the last command with a known outcome came to, where the text tells of it.
+    let is_told =
+        |command: &&CommandNote| text.contains(&*whole_words(&command.command, WIDTH).trim_end_matches('…'));
+    if let Some(command) = summary.commands.iter().rfind(|command| !command.note.is_empty()).filter(is_told) {
         points.push(format!("Ran {}: {}", whole_words(&command.command, WIDTH), command.note));
     }
     points
@@ -139,7 +147,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
-    use longhaul_transcript::{CommandNote, FileNote, Span, SummaryId, SummaryMode, Tokens};
+    use longhaul_transcript::{FileNote, Span, SummaryId, SummaryMode, Tokens};
 
     use super::*;
     use crate::{
@@ -171,7 +179,7 @@ mod tests {
                 commands: vec![CommandNote { command: "npm test".into(), runs: 3, ..CommandNote::default() }],
                 ..Summary::default()
             },
-            text: "Authentication was built.\n\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism".into(),
+            text: "Authentication was built.\n\nFiles modified: auth.ts, login.tsx\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism".into(),
             mode: SummaryMode::Rules,
             model: String::new(),
             made_with: String::new(),
@@ -205,6 +213,8 @@ mod tests {
 
     #[test]
     fn a_summary_that_says_nothing_is_not_announced() {
+        let short = notice(&SummaryRecord { text: "Authentication was built.".into(), ..record() }).unwrap();
+        assert!(short.contains("- Modified 2 files\n"), "{short}");
         for text in ["", OMITTED, SHORTENED] {
             assert_eq!(notice(&SummaryRecord { text: text.into(), ..record() }), None);
         }

@@ -24,17 +24,35 @@ const FOCUS: usize = 4;
 /// The quick lines get this share of the limit at most; the rest of the summary by rule gets what is left.
 const QUICK_SHARE: f64 = 0.4;
 
+/// Words in less than this share of the limit say next to nothing: the quick lines stand behind them.
+const FEW_WORDS: f64 = 0.25;
+
 /// Returns the draft in the form of its tier.
 pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
-    match words(draft) {
-        // Sections of several parts are merged, subject by subject.
-        Some(words) => Some(with_the_person(&merged(words), &draft.summary, request, request.limit, "\n\n")),
-        None => Some(quick(draft, request)),
+    let counter = request.counter;
+    let Some(words) = words(draft) else { return Some(quick(draft, request)) };
+    // Sections of several parts are merged, subject by subject.
+    let words = merged(words);
+    let text = with_the_person(&words, &draft.summary, request, request.limit, "\n\n");
+    if counter.count_up_to(&words, request.limit.scaled(FEW_WORDS)).is_none() {
+        return Some(text);
     }
+    let mut page = Page::new(counter, request.limit);
+    page.line(&text);
+    page.line(&format!("\n{}", quick_lines(request)));
+    Some(page.text.trim_end().to_owned())
 }
 
-/// Tools used, files explored, commands run; then what the rules say.
+/// The quick lines; then what the rules say.
 fn quick(draft: &Draft, request: &SummaryRequest<'_>) -> String {
+    let (counter, lines) = (request.counter, quick_lines(request));
+    let separator = if lines.is_empty() { "" } else { "\n\n" };
+    let room = request.limit - counter.count_text(&format!("{lines}{separator}"));
+    format!("{lines}{separator}{}", first_lines(&draft.text, counter, room)).trim_end().to_owned()
+}
+
+/// Tools used, files explored, commands run.
+fn quick_lines(request: &SummaryRequest<'_>) -> String {
     let counter = request.counter;
     let mut page = Page::new(counter, request.limit.scaled(QUICK_SHARE));
     let share = |nth: u64| Page::new(counter, request.limit.scaled(QUICK_SHARE / (4 - nth) as f64));
@@ -56,9 +74,7 @@ fn quick(draft: &Draft, request: &SummaryRequest<'_>) -> String {
             page.line(&format!("{name}: {}", entries[from..].join(", ")));
         }
     }
-    let separator = if page.text.is_empty() { "" } else { "\n\n" };
-    let room = request.limit - counter.count_text(&format!("{}{separator}", page.text));
-    format!("{}{separator}{}", page.text, first_lines(&draft.text, counter, room)).trim_end().to_owned()
+    page.text
 }
 
 /// Returns each tool with its number of calls, the least used first, so that the others stay where not all fit.

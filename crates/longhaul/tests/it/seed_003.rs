@@ -24,7 +24,6 @@ fn a_tenth() -> Config {
         trigger_ratio: tokens(12_000),
         reset_ratio: tokens(10_500),
         target_ratio: tokens(6_000),
-        preserve_recent_tokens: Some(tokens(3_000)),
         ..Preset::TwoTier.config()
     }
 }
@@ -136,6 +135,38 @@ async fn the_last_eight_stay_intact_also_where_they_are_large_results_of_tools()
             }
         }
     }
+}
+
+// asserts 003-06, 003-09
+#[tokio::test]
+async fn few_words_of_a_model_do_not_take_the_place_of_tools_files_and_commands() {
+    let mut work = Work::with(
+        a_tenth(),
+        20_000,
+        Some(Box::new(|_, _| Ok(Scripted::says("- The locks are being read.")))),
+    );
+    work.context.push(Message::user("Read the locks of each module and set their timeouts to one second."));
+    for nth in 0.. {
+        let edit = format!(r#"{{"file_path":"src/module_{nth}.rs","old_string":"a","new_string":"b"}}"#);
+        let test = format!(r#"{{"command":"cargo test -p module_{nth}"}}"#);
+        let output = format!("the lock {nth} of module_{nth} is held for {nth}0 ms\n").repeat(20);
+        let edited = exchange(&format!("e{nth}"), "Edit", &edit, "The file was updated.", Outcome::Succeeded);
+        let tested = exchange(&format!("t{nth}"), "Bash", &test, &output, Outcome::Succeeded);
+        edited.into_iter().chain(tested).for_each(|message| {
+            work.context.push(message);
+        });
+        work.context.prepare().await.unwrap();
+        if work.finished().last().is_some_and(|finish| finish.mode == SummaryMode::Llm) {
+            break;
+        }
+    }
+    let record = work.context.state().summary().unwrap().clone();
+    for line in ["- The locks are being read.", "Tools used: ", "Files explored: ", "Commands run: "] {
+        assert!(record.text.contains(line), "{line}: {}", record.text);
+    }
+    let told = longhaul::notice(&record).unwrap();
+    let named = told.split(['(', ' ', ',', ')']).filter(|word| word.starts_with("src/module_"));
+    assert!(named.clone().count() > 0 && named.clone().all(|path| record.text.contains(path)), "{told}");
 }
 
 // asserts 003-15
