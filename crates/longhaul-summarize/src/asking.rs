@@ -36,6 +36,9 @@ const WITH_TASK: f64 = 4.0 / 3.0;
 /// What stands before a rule, and the end of its line.
 const RULE_LEAD: Tokens = Tokens(10);
 
+/// Where only the newest of a conversation is shown, the words of the summary before take this share of its cap at most.
+const BEFORE_SHARE: f64 = 0.25;
+
 /// Nobody is told to write less than this.
 const LEAST_TOLD: Tokens = Tokens(50);
 
@@ -114,15 +117,17 @@ pub(crate) struct Asking<'a> {
 /// Returns what a model is shown of the previous summary. What rules add to a model's words they know for themselves: whoever
 /// is only asked for the words need not read it.
 fn told_before<'a>(
-    mode: SummaryMode,
+    options: &LlmOptions,
     form: Form,
     previous: &'a SummaryRecord,
     request: &SummaryRequest<'_>,
 ) -> Cow<'a, str> {
-    match (form, mode) {
-        (Form::Record, SummaryMode::Hybrid) if written::is_data(previous) => {
-            Cow::Owned(compose::render(mode, &previous.summary, request.counter, request.limit))
-        }
+    let words = |limit| compose::render(options.mode, &previous.summary, request.counter, limit);
+    match (form, options.mode, options.transcript_cap) {
+        (Form::Record, ..) if !written::is_data(previous) => Cow::Borrowed(&previous.text),
+        (Form::Record, SummaryMode::Hybrid, _) => Cow::Owned(words(request.limit)),
+        // Whoever bounds what a call shows of the conversation does not want more than that of a summary of it.
+        (Form::Record, _, Some(cap)) if options.newest_only => Cow::Owned(words(cap.scaled(BEFORE_SHARE))),
         _ => Cow::Borrowed(&previous.text),
     }
 }
@@ -215,7 +220,7 @@ impl<'a> Asking<'a> {
             _ => Vec::new(),
         };
         let previous = request.previous.filter(|record| says(&record.text).is_some());
-        let previous = previous.map(|record| told_before(options.mode, form, record, request));
+        let previous = previous.map(|record| told_before(options, form, record, request));
         let previous = previous.filter(|_| match form {
             Form::Notes => earlier.is_none(),
             Form::Record => true,

@@ -607,6 +607,25 @@ async fn a_decision_in_each_turn_leaves_room_for_what_tools_did() {
     assert!(work.finished().len() >= 4, "{}", work.finished().len());
 }
 
+// asserts 001-08
+#[tokio::test]
+async fn a_prompt_of_ones_own_is_filled_in() {
+    let config = Config {
+        mode: SummaryMode::Llm,
+        summary_prompt: "Say it in {maxTokens} tokens. {context} That is all.".to_owned(),
+        oversize: Oversize::MapReduce,
+        transcript_cap_tokens: None,
+        ..Preset::Rolling.config()
+    };
+    let work = worked(config, 16_000, Some(SAID)).await;
+    let asked = work.model.as_ref().unwrap().requests().pop().unwrap().user;
+    let (_, rest) = asked.split_once("Say it in ").unwrap();
+    let told: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+    assert!((50..=500).contains(&told), "{told}");
+    assert!(asked.contains("src/ledger/export.rs") && asked.contains("src/part_12.rs"), "{asked}");
+    assert!(!asked.contains("{context}") && asked.contains("That is all."), "{asked}");
+}
+
 // asserts 001-22
 #[tokio::test]
 async fn a_first_summary_of_a_model_may_take_what_is_free_of_the_limit() {
@@ -1036,6 +1055,12 @@ async fn everything_but_the_tail_is_covered() {
         entries.iter().filter(|entry| kept.iter().any(|message| **message == *entry.message)).count();
     assert_eq!(record.covered.len() + in_view, entries.len());
     assert_eq!(kept.len(), in_view + 1, "the summary and the tail");
+    // The tail is more than the six: as many as the target has room for, within two messages, and no more.
+    let (target, tokens) = (state.limits().target, state.tokens());
+    assert!(
+        in_view > 6 && tokens <= target && tokens + Tokens(250) > target,
+        "{in_view}: {tokens} of {target}"
+    );
     for covered in &record.covered {
         assert_eq!(covered.sha256, entries[covered.ordinal as usize].message.content_hash());
     }
@@ -1054,8 +1079,10 @@ async fn one_call_shows_the_newest_eight_thousand_tokens_whole() {
         }
         assert_eq!(work.calls(), work.finished().len(), "one call a summary");
         let request = work.model.as_ref().unwrap().requests().pop().unwrap();
-        // The transcript's 8,000, the summary before (a tenth of the window), the prompt.
-        assert!(request.user.len() / 4 < 15_500, "{} characters", request.user.len());
+        // The transcript's 8,000, the model's words of the summary before (2,000 at most), the prompt.
+        assert!(request.user.len() / 4 < 11_000, "{} characters", request.user.len());
+        let is_told = request.user.contains("The parts and their limits were discussed");
+        assert_eq!(is_told, work.calls() > 1, "the summary before is shown");
         // What is shown ends with the newest of the messages that the summary stands for, whole.
         let state = work.context.state();
         let covered = &state.summary().unwrap().covered;
