@@ -67,7 +67,8 @@ pub struct Config {
     /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show.
     ///
     /// A model that is asked by a schema (`summary_form`, and preset `chain`) is asked for everything in `llm`, and in `hybrid` for the
-    /// narrative and decisions alone; in both facts by rule that it does not tell take the room that its words leave.
+    /// narrative and decisions alone; in both facts by rule that it does not tell take the room that its words leave. `longhaul compact`
+    /// without a model has rules write in `hybrid`, and in the mode that a preset has.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.

@@ -496,6 +496,29 @@ fn under_a_preset_as_many_messages_stay_as_its_document_says() {
 }
 
 #[test]
+fn under_a_preset_rules_write_where_no_model_is_named() {
+    let messages: Vec<Value> = (0..80)
+        .map(|nth| {
+            let role = if nth % 2 == 0 { "user" } else { "assistant" };
+            let said = format!("Part {nth} of the exporter reads the column c{nth}. ").repeat(20);
+            serde_json::json!({"role": role, "content": said})
+        })
+        .collect();
+    let folder = Folder::new();
+    folder.file("in.json", &serde_json::to_vec(&messages).unwrap());
+    let run = |more: &[&str]| {
+        folder.run(&[&["compact", "in.json", "--window", "16000", "--no-store"], more].concat(), b"")
+    };
+    for preset in ["context-manager", "session", "two-tier", "chain"] {
+        let ran = run(&["--preset", preset]);
+        assert!(ran.code == 0 && ran.stderr.contains("no model is named"), "{preset}: {}", ran.stderr);
+    }
+    // Whoever asks for a model is told what is missing.
+    let refused = run(&["--preset", "chain", "--mode", "llm"]);
+    assert!(refused.code != 0 && refused.stderr.contains("--summarizer-model"), "{}", refused.stderr);
+}
+
+#[test]
 fn the_overrides_of_a_model_are_in_force_and_named() {
     let folder = Folder::new();
     folder.file(
@@ -577,7 +600,7 @@ fn a_budget_below_the_floor_is_told_with_what_would_work() {
         ran.said()
     };
     let floor = |said: &str| -> u64 {
-        said.split_once("floor of ").unwrap().1.split(',').next().unwrap().replace(' ', "").parse().unwrap()
+        said.split_once("floor of ").unwrap().1.split(", ").next().unwrap().replace(',', "").parse().unwrap()
     };
     let said = refused("900", &[]);
     assert!(said.contains("the least that works") && said.contains("--set preserve_system=false"), "{said}");

@@ -695,7 +695,7 @@ fn a_damaged_summary_is_told_in_its_place() {
     let read = json(&folder.run(&["history", &session, "--json"], b""));
     assert_eq!(read["damaged_summaries"].as_array().map(Vec::len), Some(1), "{read}");
     let diff = folder.run(&["diff", &session], b"");
-    assert!(diff.code == 1 && diff.stderr.contains("is damaged"), "{}", diff.stderr);
+    assert!(diff.code == 1 && diff.stderr.contains("is missing, or damaged"), "{}", diff.stderr);
 }
 
 #[cfg(feature = "sqlite")]

@@ -32,7 +32,7 @@ impl Tickets {
             .collect();
         let says = |one: &Statement| {
             one.kind == StatementKind::Result
-                && !one.text.starts_with('"')
+                && !is_json(&one.text)
                 && one.text.split_whitespace().nth(LEAST_WORDS - 1).is_some()
                 && source(one).is_some_and(|source| about.contains(&source))
         };
@@ -43,6 +43,11 @@ impl Tickets {
     pub(crate) fn hold(&self, at: usize) -> bool {
         self.places.contains(&at)
     }
+}
+
+/// Returns whether a text is a piece of JSON: a field, or some in a row.
+fn is_json(text: &str) -> bool {
+    text.starts_with('"') || text.contains("\":")
 }
 
 /// Returns the numbers of tickets that a call asks for: `gh issue view 950`, `…/issues/950`, `"issue_number": 950`.
@@ -93,8 +98,9 @@ mod tests {
         let said = transcript(
             r#"
 user: Please do #950.
-assistant: I look it up. !bash#c1 {"command":"gh issue view 950"} !bash#c2 {"command":"gh issue view 12"}
+assistant: I look it up. !bash#c1 {"command":"gh issue view 950"} !bash#c2 {"command":"gh issue view 12"} !bash#c3 {"command":"gh api repos/a/b/pulls/950"}
 tool#c1: The composite grader has no examples that show how to do it.
+tool#c3: me of a person","fork":false,"url":"https://example.org/a b c d e"
 tool#c2: The dashboard shows the wrong colour for all the failed runs.
 assistant: Done.
 "#,

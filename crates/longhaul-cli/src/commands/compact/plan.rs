@@ -65,6 +65,20 @@ pub(super) struct Plan<'a> {
     pub(super) keeper: Keeper<'a>,
 }
 
+/// Returns how the summary is made: as the flag says, or the settings. Where these ask for a model and name none, rules write it in
+/// `hybrid`, and in the mode of a preset, as [`context`](crate::commands::context) foretells.
+fn mode(args: &CompactArgs, config: &Config) -> Result<SummaryMode> {
+    let mode = summarizer::mode(args.mode.as_deref(), config)?;
+    let is_presets = config.preset.is_some_and(|preset| preset.config().mode == mode);
+    let may_be_by_rule = args.mode.is_none() && (mode == SummaryMode::Hybrid || is_presets);
+    if mode != SummaryMode::Rules && may_be_by_rule && summarizer::models(&args.summarizer, config).is_empty()
+    {
+        say!("no model is named (--summarizer-model): rules write the summary");
+        return Ok(SummaryMode::Rules);
+    }
+    Ok(mode)
+}
+
 /// How many messages stay at the end at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recent {
@@ -133,7 +147,7 @@ impl<'a> Plan<'a> {
             target,
             report_to,
             is_dry: args.dry_run,
-            mode: summarizer::mode(args.mode.as_deref(), &config)?,
+            mode: mode(args, &config)?,
             config,
             counter,
             window: room.window,
