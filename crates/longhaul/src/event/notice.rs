@@ -102,7 +102,7 @@ fn points(record: &SummaryRecord) -> Vec<String> {
     points.extend(told(record).into_iter().take(5).cloned());
     // "Ran tests successfully": what the last command with a known outcome came to, where the text tells of it.
     let is_told =
-        |command: &&CommandNote| text.contains(&*whole_words(&command.command, WIDTH).trim_end_matches('…'));
+        |command: &&CommandNote| text.contains(whole_words(&command.command, WIDTH).trim_end_matches('…'));
     if let Some(command) = summary.commands.iter().rfind(|command| !command.note.is_empty()).filter(is_told) {
         points.push(format!("Ran {}: {}", whole_words(&command.command, WIDTH), command.note));
     }
