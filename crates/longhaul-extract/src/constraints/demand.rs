@@ -45,6 +45,10 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
     if let Some(kind) = label(sentence) {
         return Some(Reading { kind, is_labelled: true });
     }
+    // Nobody demands anything in so long a sentence, and each of its clauses would be looked at to its end.
+    if sentence.len() > MOST_BYTES {
+        return None;
+    }
     let plain = |kind| Some(Reading { kind, is_labelled: false });
     let words = Words::of(sentence);
     let text = &*words.text;
@@ -73,6 +77,9 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
     }
     if is_wish(sentence, &words) { plain(DemandKind::Wish) } else { None }
 }
+
+/// Bytes of the longest sentence that is read.
+const MOST_BYTES: usize = 4 * super::LONGEST;
 
 /// The words of a sentence in lower case with one blank between, clause marks kept as words of their own.
 struct Words {

@@ -456,3 +456,10 @@ fn what_is_no_longer_allowed_takes_no_ban_back() {
     assert_eq!(rules.iter().find(|(_, message, _)| *message == 0).unwrap().2, None, "{rules:?}");
     assert!(rules.iter().any(|(_, message, _)| *message == 4), "{rules:?}");
 }
+
+#[test]
+fn a_sentence_without_an_end_is_no_demand() {
+    for piece in ["and ", "ne a, ", "Use x, no la, "] {
+        assert_eq!(demand_kind(&format!("Never push {}", piece.repeat(200_000))), None, "{piece}");
+    }
+}
