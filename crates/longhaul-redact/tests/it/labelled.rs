@@ -14,6 +14,8 @@ const PASSWORDS: &[&str] = &[
     "Password: «Winter$6o7wDl»",
     "Password: «Falcon&HGV3Cq»",
     "Password: «Rocket|3QRuEZ»",
+    "Password: «Falcon.YC6tlR»",
+    "password=«Summer.Nle1zn»",
     "db:\n  password: «Winter$6o7wDl»\n  port: 5432",
     "The password is «Winter$6o7wDl» by the way.",
     "Server=db;User ID=sa;Password=«Winter$6o7wDl»;Encrypt=true",
@@ -153,6 +155,11 @@ const PASSWORDS: &[&str] = &[
 /// What is said about passwords, what programs do with them, and what stands in the place of one.
 const INNOCENT: &[&str] = &[
     "tests: pass=12|fail=3",
+    "password: config.md5Hash",
+    "password = settings.db2Password",
+    "pass: Math.log10",
+    "password: bcrypt.hashSync2",
+    "credentials: aws.s3Client",
     "password=$DB_PASSWORD1 ./run",
     "password = sha256|md5",
     "password: &str1|null",
