@@ -12,7 +12,7 @@ use super::{again::Again, fixed::Fixed, marked, questions::asks};
 /// Returns those of `rules` that bind, and what takes them back, or may.
 pub(super) fn binding(rules: &[Constraint]) -> Vec<Constraint> {
     let bound = bound(rules, &lifted_by_each(rules));
-    let binds = rules.iter().zip(bound).filter(|(_, (rank, _))| *rank < PLAIN_RULE);
+    let binds = rules.iter().zip(bound).filter(|(_, bound)| bound.rank < PLAIN_RULE);
     binds.map(|(rule, _)| rule.clone()).collect()
 }
 
@@ -46,49 +46,38 @@ impl Fixed<'_> {
     /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
     /// What binds may take `most`.
     fn rule_list(&self, rules: &[Constraint], room: Tokens, most: Tokens) -> String {
-        // A kept message may have been cut: what counts is that the words are there.
-        let has = |said: &str, text: &str| {
-            // An item of a list is told with what leads it in: both may stand where the list stands.
-            let both = |(lead, item): (&str, &str)| {
-                item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item)
-            };
-            let mut splits =
-                text.match_indices(": ").map(|(at, colon)| (&text[..at], &text[at + colon.len()..]));
-            said.contains(text) || splits.any(both)
-        };
-        let is_visible = |rule: &Constraint| {
-            let kept = self.request.kept.iter().flat_map(|entry| entry.message.texts());
-            has(&self.said, &rule.text) || kept.into_iter().any(|said| has(said, &rule.text))
-        };
-        // A wish of the moment is no rule any more once the person has gone on.
-        let newest = self.last_said();
         let lifted = lifted_by_each(rules);
-        let lifts = |at: usize| !lifted[at].is_empty();
-        let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
-        let undone = |rule: &Constraint| {
-            let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
-            by.filter(|_| !is_standing_rule(&rule.text))
-        };
-        // What only leads in rules is none.
-        let leads = |rule: &Constraint| rule.text.trim_end().ends_with([':', '：']);
-        let told = |at: usize, rule: &Constraint| {
-            let holds = lifts(at) || !is_passed(rule) && undone(rule).is_none();
-            !leads(rule) && !is_visible(rule) && holds
-        };
+        let mut lines = self.lines(rules, &lifted);
+        lines.sort_by_key(|line| {
+            let is_long = line.cost > LONG_RULE;
+            (line.is_systems, line.rank, line.is_over, is_long, Reverse(line.at))
+        });
+        let mut lines = that_fit(lines, &lifted, room, most);
+        lines.sort_by_key(|line| line.at);
+        lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns a line for each of `rules` that is to be told, with what became of it.
+    fn lines(&self, rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<Line> {
         let persons: Vec<(&Entry, &str)> =
             self.few.persons.iter().copied().chain(self.persons_kept()).collect();
         let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
         let again = Again::new(newest_first);
-        let bound = bound(rules, &lifted);
+        let newest = self.last_said();
+        let bound = bound(rules, lifted);
         let mut lines: Vec<Line> = Vec::new();
-        for (at, rule) in rules.iter().enumerate().filter(|(at, rule)| told(*at, rule)) {
+        for ((at, rule), bound) in rules.iter().enumerate().zip(bound) {
+            let lifts = !lifted[at].is_empty();
+            if !self.is_to_be_told(rule, lifts, newest) {
+                continue;
+            }
             // What must never be holds until it is taken back, whatever else is said of it.
-            let later = match is_standing_rule(&rule.text) || lifts(at) {
-                true => bound[at].1,
+            let later = match is_standing_rule(&rule.text) || lifts {
+                true => bound.later,
                 false => again.after(rule.message, &rule.text),
             };
             let after = match (rule.superseded_by, later) {
-                (Some(by), _) => match again_after(rules, &lifted, by) {
+                (Some(by), _) => match again_after(rules, lifted, by) {
                     Some(later) => format!(" (taken back in m{by}; later on this: m{later})"),
                     None => format!(" (taken back in m{by})"),
                 },
@@ -101,17 +90,37 @@ impl Fixed<'_> {
             let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
-            let rank = if is_over { WISH } else { bound[at].0 };
-            let binds_alone = self::rank(&rule.text) < WISH;
-            lines.push(Line { at, text, cost, is_systems, is_over, rank, binds_alone });
+            let rank = if is_over { WISH } else { bound.rank };
+            lines.push(Line { at, text, cost, is_systems, is_over, rank, binds_alone: bound.alone < WISH });
         }
-        lines.sort_by_key(|line| {
-            let is_long = line.cost > LONG_RULE;
-            (line.is_systems, line.rank, line.is_over, is_long, Reverse(line.at))
-        });
-        let mut lines = that_fit(lines, &lifted, room, most);
-        lines.sort_by_key(|line| line.at);
-        lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+        lines
+    }
+
+    /// Returns whether a rule is told: it stands nowhere else, and holds, or lifts another. A wish of the moment is none any more once
+    /// the person has gone on; what only leads in rules is none.
+    fn is_to_be_told(&self, rule: &Constraint, lifts: bool, newest: u64) -> bool {
+        let is_passed = || rule.message < newest && is_passing_wish(&rule.text);
+        let is_undone = || {
+            let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
+            by.is_some() && !is_standing_rule(&rule.text)
+        };
+        let leads = rule.text.trim_end().ends_with([':', '：']);
+        !leads && !self.shows(&rule.text) && (lifts || !is_passed() && !is_undone())
+    }
+
+    /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the
+    /// words are there.
+    fn shows(&self, text: &str) -> bool {
+        let has = |said: &str| {
+            // An item of a list is told with what leads it in: both may stand where the list stands.
+            let both = |(lead, item): (&str, &str)| {
+                item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item)
+            };
+            let mut splits =
+                text.match_indices(": ").map(|(at, colon)| (&text[..at], &text[at + colon.len()..]));
+            said.contains(text) || splits.any(both)
+        };
+        has(&self.said) || self.request.kept.iter().flat_map(|entry| entry.message.texts()).any(has)
     }
 }
 
@@ -166,17 +175,27 @@ fn again_after(rules: &[Constraint], lifted: &[Vec<usize>], by: u64) -> Option<u
     turning.max()
 }
 
-/// Returns of each of `rules` how much it binds, and the message of the newest that takes it back, or may. That binds as much as what it
-/// is of: told alone, either would mislead.
-fn bound(rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<(u8, Option<u64>)> {
-    let mut bound: Vec<(u8, Option<u64>)> = rules.iter().map(|rule| (rank(&rule.text), None)).collect();
+/// How much a constraint binds.
+struct Bound {
+    /// Its rank by itself.
+    alone: u8,
+    /// That, or the one of what it lifts: told alone, either would mislead.
+    rank: u8,
+    /// The message of the newest that takes it back, or may.
+    later: Option<u64>,
+}
+
+/// Returns how much each of `rules` binds.
+fn bound(rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<Bound> {
+    let alone = rules.iter().map(|rule| rank(&rule.text));
+    let mut bound: Vec<Bound> = alone.map(|rank| Bound { alone: rank, rank, later: None }).collect();
     for (by, lifted) in lifted.iter().enumerate() {
-        lifted.iter().for_each(|at| bound[*at].1 = Some(rules[by].message));
+        lifted.iter().for_each(|at| bound[*at].later = Some(rules[by].message));
     }
     for (by, lifted) in lifted.iter().enumerate() {
         for at in lifted {
-            if bound[*at].1 == Some(rules[by].message) {
-                bound[by].0 = bound[by].0.min(bound[*at].0);
+            if bound[*at].later == Some(rules[by].message) {
+                bound[by].rank = bound[by].rank.min(bound[*at].rank);
             }
         }
     }
