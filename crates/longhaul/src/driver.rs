@@ -3,6 +3,8 @@
 mod background;
 mod branches;
 mod builder;
+#[cfg(test)]
+mod built_tests;
 mod by_hand;
 mod compacting;
 #[cfg(test)]

@@ -1,0 +1,355 @@
+//! What the builder refuses, and what it tells of settings, models and windows.
+
+use longhaul_tokens::CharsPer4;
+
+use super::{
+    tests::{Log, Told, manager},
+    *,
+};
+use crate::{
+    config::{Oversize, SoftAction},
+    event::Event,
+};
+
+#[test]
+fn an_unknown_model_is_told_and_has_the_window_that_was_given() {
+    let log = Log::default();
+    let told = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+    let context = Session::builder(SessionId::new("test").unwrap(), window)
+        .observer(move |event: &Event| told.lock().unwrap().push(event.clone()))
+        .model("acme", "frontier-9")
+        .build()
+        .unwrap();
+    assert_eq!(context.state().budget(), Tokens(200_000));
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    let told = "frontier-9 is in no table: tokens are estimated, for the window of 200,000 that was given";
+    assert_eq!(lines, [told]);
+}
+
+#[cfg(feature = "bpe")]
+#[test]
+fn an_unknown_model_with_an_exact_counter_is_not_said_to_be_estimated() {
+    let log = Log::default();
+    let told = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+    Session::builder(SessionId::new("test").unwrap(), window)
+        .observer(move |event: &Event| told.lock().unwrap().push(event.clone()))
+        .counter(Arc::new(longhaul_tokens::Bpe::new(longhaul_tokens::Encoding::O200kBase).unwrap()))
+        .model("acme", "frontier-9")
+        .build()
+        .unwrap();
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        ["frontier-9 is in no table: it is taken to have the window of 200,000 that was given"]
+    );
+}
+
+#[test]
+fn a_model_of_another_provider_is_told() {
+    for (provider, model, expected) in [
+        (
+            "anthropic",
+            "gpt-4o",
+            Some(
+                "gpt-4o is a model of openai's: its window, counter and prices go with the settings for anthropic",
+            ),
+        ),
+        ("openai", "gpt-4o", None),
+        ("openai", "qwen3-32b", None),
+        ("gateway", "claude-sonnet-4-5", None),
+    ] {
+        let log = Log::default();
+        let told = Arc::clone(&log);
+        let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+        let builder = Session::builder(SessionId::new("test").unwrap(), window);
+        let builder = builder.observer(move |event: &Event| told.lock().unwrap().push(event.clone()));
+        builder.model(provider, model).build().unwrap();
+        let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+        let lines: Vec<&str> =
+            lines.iter().map(String::as_str).filter(|line| !line.contains("in no table")).collect();
+        assert_eq!(lines, Vec::from_iter(expected), "{provider} {model}");
+    }
+}
+
+#[test]
+fn no_model_makes_a_window_larger_than_the_one_given() {
+    let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), window);
+    for (provider, model) in [("ollama", "my-finetune"), ("openai", "gpt-4o")] {
+        let context = builder().model(provider, model).build().unwrap();
+        assert_eq!(context.state().budget(), Tokens(3_500), "{model}");
+    }
+    let larger = ContextWindow::new(Tokens(1_000_000), Tokens::ZERO);
+    let builder = Session::builder(SessionId::new("test").unwrap(), larger).model("openai", "gpt-4o");
+    assert_eq!(builder.build().unwrap().state().budget(), Tokens(128_000 - 16_384));
+    // What is kept free for the answer is the caller's word, where there is one, in any order.
+    let reserve = ContextWindow::new(Tokens(1_000_000), Tokens(2_000));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), reserve);
+    let budget = |builder: super::Builder| builder.build().unwrap().state().budget();
+    assert_eq!(budget(builder().model("openai", "gpt-4o")), Tokens(128_000 - 2_000));
+    let config = Config { reserved_output_tokens: Some(Tokens(3_000)), ..Config::default() };
+    assert_eq!(budget(builder().model("openai", "gpt-4o").config(config.clone())), Tokens(128_000 - 3_000));
+    assert_eq!(budget(builder().config(config).model("openai", "gpt-4o")), Tokens(128_000 - 3_000));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), window);
+    for name in ["", " "] {
+        let error = builder().model("", name).build().unwrap_err();
+        assert!(matches!(error, BuildError::NoModelName), "{error:?}");
+    }
+}
+
+#[test]
+fn a_window_that_no_compaction_fits_is_refused() {
+    for tokens in [1, 10, 100, 200] {
+        let window = ContextWindow::new(Tokens(tokens), Tokens::ZERO);
+        let error = Session::builder(SessionId::new("test").unwrap(), window).build().unwrap_err();
+        assert!(matches!(error, BuildError::BelowFloor { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_trigger_that_no_compaction_comes_below_is_refused() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let ratio = |ratio| crate::config::Threshold::Ratio(ratio);
+    let config = Config {
+        trigger_ratio: ratio(0.02),
+        reset_ratio: ratio(0.015),
+        soft_ratio: ratio(0.012),
+        target_ratio: ratio(0.01),
+        ..Config::default()
+    };
+    let builder = Session::builder(SessionId::new("test").unwrap(), window).config(config.clone());
+    let said = "trigger_ratio (0.02) comes to 140 tokens of a budget of 7,000, and no compaction goes below 200; \
+                expected more";
+    assert_eq!(builder.build().unwrap_err().to_string(), said);
+    let (mut context, _) = manager(Config::default(), None);
+    let refused = context.switch_model(window, Arc::new(CharsPer4), config).unwrap_err();
+    assert_eq!(refused.to_string(), said);
+}
+
+#[test]
+fn an_answer_that_takes_the_whole_window_is_refused_by_name() {
+    let config = Config { reserved_output_tokens: Some(Tokens(9_000)), ..Config::default() };
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let error = Session::builder(SessionId::new("test").unwrap(), window).config(config).build().unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("8,000") && error.contains("9,000 (reserved_output_tokens)"), "{error}");
+}
+
+/// Counts nothing, as one does that swallows an error of its own.
+#[derive(Debug)]
+struct Nothing;
+
+impl longhaul_tokens::TokenCounter for Nothing {
+    fn count_text(&self, _: &str) -> Tokens {
+        Tokens::ZERO
+    }
+
+    fn accuracy(&self) -> longhaul_tokens::Accuracy {
+        longhaul_tokens::Accuracy::Exact
+    }
+}
+
+#[test]
+fn a_counter_that_counts_nothing_is_refused() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let builder = Session::builder(SessionId::new("test").unwrap(), window).counter(Arc::new(Nothing));
+    let error = builder.build().unwrap_err().to_string();
+    assert!(error.contains("the counter says 0 tokens"), "{error}");
+    let (mut context, _) = manager(Config::default(), None);
+    assert!(context.switch_model(window, Arc::new(Nothing), Config::default()).is_err());
+    assert_eq!(context.state().window(), Tokens(2_000));
+}
+
+#[test]
+fn settings_without_effect_are_told() {
+    let config = Config {
+        summarizer_model_preference: vec!["small".into()],
+        summary_prompt: "In {maxTokens}: {context}".into(),
+        delete_originals: true,
+        ..Config::default()
+    };
+    let (_, log) = manager(config, None);
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "summarizer_model_preference has no effect: no client or models were given to choose from",
+            "summary_prompt has no effect: mode is rules, which asks no model",
+            "delete_originals has no effect: no store was given, which could hold any",
+        ]
+    );
+}
+
+#[test]
+fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
+    let told = |set: &dyn Fn(Builder) -> Builder| {
+        let log = Log::default();
+        let seen = Arc::clone(&log);
+        let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+        let builder = Session::builder(SessionId::new("test").unwrap(), window)
+            .observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
+        set(builder).build().unwrap();
+        let log = log.lock().unwrap();
+        log.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let config = Config {
+        max_calls_per_hour: Some(3),
+        transport_retries: 3,
+        transcript_cap_tokens: Some(Tokens(600)),
+        abort_on_failure: true,
+        summary_form: longhaul_summarize::SummaryForm::Json,
+        oversize: crate::config::Oversize::Newest,
+        ..Config::default()
+    };
+    let lines = told(&|builder| builder.config(config.clone()));
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    assert!(lines.iter().all(|line| line.ends_with("has no effect: mode is rules, which asks no model")));
+
+    let config = Config { soft_action: SoftAction::Off, min_gain_ratio: 0.2, ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        ["min_gain_ratio has no effect: soft_action is off, and it is of passes of the soft tier alone"]
+    );
+
+    let overrides =
+        crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };
+    let config = Config { models: [("gpt-4o".to_owned(), overrides)].into(), ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        ["models and providers has no effect: none of these settings is for a model that was named"]
+    );
+    assert!(told(&|builder| builder.config(config.clone()).model("openai", "gpt-4o")).is_empty());
+    assert!(told(&|builder| builder.config(config.for_model("openai", "gpt-4o"))).is_empty());
+
+    let large = |tokens| crate::config::Threshold::Tokens(Tokens(tokens));
+    let config = Config { trigger_ratio: large(100_000), ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        ["trigger_ratio has no effect: 100,000 tokens do not fit a budget of 7,000; 6,300 are used"]
+    );
+    // The name is the one that was set, and what gives way to another threshold is told of as well.
+    let config = Config { target_context_tokens: Some(Tokens(6_000)), ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        [
+            "target_context_tokens has no effect: 6,000 tokens are not below soft_ratio (4,200) in a budget of \
+             7,000; 3,150 are used"
+        ]
+    );
+    for (config, told_of) in [
+        (Config { reset_ratio: large(6_900), ..Config::default() }, Some("reset_ratio")),
+        (Config { soft_ratio: large(6_900), ..Config::default() }, Some("soft_ratio")),
+        (
+            Config {
+                soft_ratio: large(6_900),
+                soft_action: crate::config::SoftAction::Off,
+                ..Config::default()
+            },
+            None,
+        ),
+        (Config { target_ratio: large(6_900), ..Config::default() }, Some("target_ratio")),
+        (
+            Config { preserve_recent_tokens: Some(large(6_000)), ..Config::default() },
+            Some("preserve_recent_tokens"),
+        ),
+        (Config { trigger_ratio: large(6_000), ..Config::default() }, None),
+    ] {
+        let lines = told(&|builder| builder.config(config.clone()));
+        assert_eq!(
+            lines.iter().map(|line| line.split(' ').next().unwrap()).collect::<Vec<_>>(),
+            Vec::from_iter(told_of)
+        );
+    }
+    assert_eq!(
+        told(&|builder| builder.when_overtaken(Overtaken::Stop)),
+        ["when_overtaken has no effect: no store was given, in which somebody else could go on"]
+    );
+    let lines = told(&|builder| builder.model("antropic", "claude-sonnet-4-5"));
+    assert!(lines[0].contains("antropic") && lines[0].contains("anthropic"), "{lines:?}");
+    assert!(told(&|builder| builder.model("openrouter", "claude-sonnet-4-5")).is_empty());
+}
+
+#[test]
+fn prices_and_endpoints_that_cannot_be_meant_are_refused() {
+    let builder = || {
+        Session::builder(SessionId::new("test").unwrap(), ContextWindow::new(Tokens(8_000), Tokens(1_000)))
+    };
+    for price in [-1.0, f64::NAN, f64::INFINITY] {
+        let error = builder().prices(Prices { cache_read: Some(price), ..Prices::default() }).build();
+        assert!(matches!(error, Err(BuildError::NoPrice { what: "cache reads", .. })), "{error:?}");
+    }
+    assert!(builder().prices(Prices { input: Some(0.0), ..Prices::default() }).build().is_ok());
+    assert!(matches!(builder().endpoint("", "").build(), Err(BuildError::NoModelName)));
+}
+
+#[test]
+fn settings_that_reach_no_model_are_told_whoever_was_given() {
+    let config = Config {
+        mode: SummaryMode::Hybrid,
+        summarizer_model_preference: vec!["small".into()],
+        summary_prompt: "In {maxTokens}: {context}".into(),
+        transport_retries: 3,
+        // These two are heeded whoever summarizes.
+        transcript_cap_tokens: Some(Tokens(600)),
+        oversize: Oversize::Rules,
+        ..Config::default()
+    };
+    let lines = [
+        "mode has no effect: it is hybrid, and nobody was given to write summaries: rules write them",
+        "summarizer_model_preference has no effect: no client or models were given to choose from",
+        "summary_prompt has no effect: no client or models were given to put it to",
+        "transport_retries has no effect: no client or models were given that calls are made to",
+    ];
+    let told = |log: &Log| {
+        let log = log.lock().unwrap();
+        let unused = log.iter().filter(|event| matches!(event.kind, EventKind::SettingUnused { .. }));
+        unused.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&manager(config.clone(), None).1), lines);
+    assert_eq!(told(&manager(config.clone(), Some(Told::new(&[]))).1), lines[1..]);
+    let (mut context, log) = manager(Config::default(), None);
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    context.switch_model(window, Arc::new(CharsPer4), config.clone()).unwrap();
+    assert_eq!(told(&log), lines);
+    // One that writes the facts itself may be a ladder with these settings.
+    let log = Log::default();
+    let seen = Arc::clone(&log);
+    let builder = Session::builder(SessionId::new("test").unwrap(), window).config(config);
+    let ladder = Arc::new(longhaul_summarize::rules::RulesSummarizer::default());
+    let builder = builder.observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
+    builder.summarizer(ladder).build().unwrap();
+    assert!(told(&log).is_empty());
+}
+
+#[tokio::test]
+async fn a_switch_takes_no_settings_that_the_builder_refuses() {
+    let (mut context, log) = manager(Config::default(), None);
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let before = context.state().config().clone();
+    for config in [
+        Config { version: 9, ..Config::default() },
+        Config { preserve_recent: 0, ..Config::default() },
+        Config { max_summary_chain_depth: 0, ..Config::default() },
+        Config { trigger_ratio: crate::config::Threshold::Ratio(f64::NAN), ..Config::default() },
+        Config { mode: SummaryMode::Llm, ..Config::default() },
+        Config { max_context_tokens: Some(Tokens(1)), ..Config::default() },
+        Config { reserved_output_tokens: Some(Tokens(2_000)), ..Config::default() },
+    ] {
+        let refused = context.switch_model(window, Arc::new(CharsPer4), config.clone());
+        assert!(refused.is_err(), "{config:?}");
+        assert_eq!(context.state().config(), &before);
+    }
+    assert!(log.lock().unwrap().is_empty());
+    context.switch_model(window, Arc::new(CharsPer4), Config::default()).unwrap();
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let config = Config { preserve_recent: 0, ..Config::default() };
+    let built = Session::builder(SessionId::new("test").unwrap(), window).config(config).build();
+    let BuildError::Config(error) = built.unwrap_err() else { panic!("the settings are at fault") };
+    assert_eq!(error.problems[0].field, "preserve_recent");
+}
