@@ -27,6 +27,8 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let start = if args.full { 0 } else { summarized };
     let span = Span { start, end: state.messages };
     let originals = archive.originals(&session, span)?;
+    let is_whole = damaged().next().is_none() && originals.iter().all(|original| !original.is_changed);
+    let done = if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if args.session.json {
         let messages: Vec<_> = originals
             .iter()
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
             value["loss"] = serde_json::to_value(loss(&originals, &chain))?;
         }
         Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(done);
     }
     let painter = Painter::stdout();
     let held = format!(
@@ -85,7 +87,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         }
     }
     Target::Stdout.put(out.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(done)
 }
 
 /// Returns a summary with its headings in bold.

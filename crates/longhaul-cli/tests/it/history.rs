@@ -689,7 +689,7 @@ fn a_damaged_summary_is_told_in_its_place() {
     let damage = "UPDATE contents SET body = x'00', block = NULL WHERE key = (SELECT content FROM records)";
     rusqlite::Connection::open(&store).unwrap().execute_batch(damage).unwrap();
     let shown = folder.run(&["history", &session], b"");
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert_eq!(shown.code, 1, "{}", shown.stderr);
     let shown = text(&shown);
     assert!(shown.contains("cannot be shown: the content") && shown.contains("m1"), "{shown}");
     let read = json(&folder.run(&["history", &session, "--json"], b""));
