@@ -72,6 +72,9 @@ pub struct Run {
     pub failed_tests: Vec<String>,
     /// The line that says best what went wrong, for one that failed.
     pub error: Option<String>,
+    /// The script of a package that failed in it, by name: `lint`, which the hook of a commit ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_script: Option<String>,
 }
 
 impl Run {
@@ -214,6 +217,7 @@ fn begun(view: &CallView<'_>, message: u64) -> Option<Run> {
         tests: TestCounts::default(),
         failed_tests: Vec::new(),
         error: None,
+        failed_script: None,
     })
 }
 
@@ -291,6 +295,18 @@ fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
         run.failed_tests = if tests { read.failed_tests } else { Vec::new() };
         run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
     }
+    if run.verdict == Verdict::Failed && run.purpose == Purpose::Act {
+        run.failed_script = output.iter().rev().find_map(|line| failed_script(line)).map(str::to_owned);
+    }
+}
+
+/// Returns the script that Bun or npm say in `line` has failed.
+fn failed_script(line: &str) -> Option<&str> {
+    const SAYS: [(&str, &str); 2] = [
+        ("error: script \"", "\" exited with code "),
+        ("npm error Lifecycle script `", "` failed with error"),
+    ];
+    SAYS.iter().find_map(|(before, after)| Some(line.trim().strip_prefix(before)?.split_once(after)?.0))
 }
 
 /// The line that says best what went wrong.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Purpose, Run, Verdict};
-use crate::FileHistory;
+use crate::{FileHistory, script::simples};
 
 /// A check, how it went last, and its last failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,11 @@ pub struct Cure {
 pub fn checks(runs: &[Run], files: &[FileHistory]) -> Vec<Check> {
     let settled = |run: &&Run| run.purpose.is_check() && run.verdict != Verdict::Unknown;
     let mut found: Vec<Check> = Vec::new();
-    for run in runs.iter().filter(settled) {
+    for run in runs {
+        fail_by_script(&mut found, run);
+        if !settled(&run) {
+            continue;
+        }
         let known = found.iter().position(|check| same(&check.last, run));
         let before = known.map(|at| found.remove(at));
         let (mut failure, mut cure) = before.map_or((None, None), |check| (check.failure, check.cure));
@@ -48,6 +52,22 @@ pub fn checks(runs: &[Run], files: &[FileHistory]) -> Vec<Check> {
         found.push(Check { last: run.clone(), failure, cure });
     }
     found
+}
+
+/// Where another command ran the script of a check and that failed, as in the hook of a commit, the check has failed.
+fn fail_by_script(found: &mut Vec<Check>, run: &Run) {
+    const RUNNERS: [&str; 6] = ["bun run ", "npm run ", "pnpm run ", "yarn run ", "pnpm ", "yarn "];
+    let Some(script) = run.failed_script.as_deref() else { return };
+    let is_of_script =
+        |check: &Check| RUNNERS.iter().any(|runner| check.last.heart.strip_prefix(runner) == Some(script));
+    let Some(at) = found.iter().position(is_of_script) else { return };
+    let script = simples(&run.command);
+    let act: Vec<&str> =
+        script.last().into_iter().flat_map(|last| &last.words).map(|word| &*word.text).take(2).collect();
+    let error = format!("in {}: {}", act.join(" "), run.error.as_deref().unwrap_or("no reason given"));
+    let Run { purpose, checks, heart, .. } = found.remove(at).last;
+    let last = Run { purpose, checks, heart, error: Some(error), ..run.clone() };
+    found.push(Check { failure: Some(last.clone()), last, cure: None });
 }
 
 /// Whether two runs are of one check: of the same line, without what only shortens its output.

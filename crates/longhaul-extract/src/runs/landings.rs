@@ -289,18 +289,27 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
     let mut rest = words[skipped..].iter().copied();
     let program = kind::base(rest.next()?.0).to_owned();
     let mut named = vec![program];
+    // The command as it is told: its words in their order.
+    let mut told = named.clone();
     let (mut flags, mut takes_one) = (Vec::new(), false);
     for (word, is_quoted) in rest {
         if std::mem::take(&mut takes_one) {
             continue;
         }
-        match word.starts_with('-') {
+        let is_told = match word.starts_with('-') {
             true => {
                 takes_one = VALUED.contains(&word);
                 flags.push(word);
+                TOLD_FLAGS.contains(&word)
             }
-            false if is_quoted || word.contains(['$', '\n']) => {}
-            false => named.push(word.to_owned()),
+            false if is_quoted || word.contains(['$', '\n']) => false,
+            false => {
+                named.push(word.to_owned());
+                named.len() <= MOST_WORDS
+            }
+        };
+        if is_told {
+            told.push(word.to_owned());
         }
     }
     let of = |at: usize| named.get(at).map(String::as_str);
@@ -323,10 +332,7 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         _ => return None,
     };
     let is_dry = has(&["--dry-run", "--help", "-h", "--abort"]) || kind == Kind::Push && has(&["-n"]);
-    named.truncate(MOST_WORDS);
-    let told = flags.iter().filter(|flag| TOLD_FLAGS.contains(flag));
-    named.extend(told.map(|flag| (*flag).to_owned()));
-    (!is_dry).then(|| (named.join(" "), kind))
+    (!is_dry).then(|| (told.join(" "), kind))
 }
 
 /// Whether with this flag `git tag` only lists tags.
@@ -482,6 +488,8 @@ assistant: !Bash#d {"command":"git tag --contains 45ffe0a; git tag -n3 v2"}
 tool#d: v2
 assistant: !Bash#e {"command":"git tag -d v2"}
 tool#e: Process exited with code 0
+assistant: !Bash#f {"command":"git reset --hard origin/main"}
+tool#f: HEAD is now at 45ffe0a Release
 "#,
         );
         assert_eq!(
@@ -492,7 +500,8 @@ tool#e: Process exited with code 0
                 "git commit: [main 1111111] one (m3)",
                 "git commit: [main 2222222] two (m3)",
                 "git push origin v2: * [new tag]         v2 -> v2 (m5)",
-                "git tag v2 -d: went well (m9)",
+                "git tag -d v2: went well (m9)",
+                "git reset --hard origin/main: HEAD is now at 45ffe0a Release (m11)",
             ]
         );
     }

@@ -176,6 +176,40 @@ tool#c3: test result: ok. 3 passed; 0 failed; 0 ignored
 }
 
 #[test]
+fn a_script_that_fails_in_another_command_is_a_check_that_failed() {
+    let said = longhaul_testkit::transcript(
+        r#"
+user: go
+assistant: !Bash#c1 {"command":"cd /w && bun run lint"}
+tool#c1: Checked 270 files in 80ms. No fixes applied.
+assistant: !Bash#c2 {"command":"git add . && git commit -m 'Add the relay'"}
+tool#c2!: Exit code 1
+src/app.tsx:40:13 lint/unused  FIXABLE
+error: script "lint" exited with code 1
+husky - pre-commit script failed (code 1)
+assistant: !Bash#c3 {"command":"cat old.log; exit 1"}
+tool#c3!: error: script "lint" exited with code 1
+assistant: !Bash#c4 {"command":"bun run lint"}
+tool#c4: Checked 270 files in 80ms. No fixes applied.
+"#,
+    );
+    let lines = |count: usize| -> Vec<String> {
+        let all = &said.entries()[..count];
+        checks(&runs(all), &crate::trail(all)).iter().map(Check::line).collect()
+    };
+    assert_eq!(lines(3), ["bun run lint: passed (m1)"]);
+    assert_eq!(
+        lines(5),
+        ["bun run lint: failed (m3): in git commit: src/app.tsx:40:13 lint/unused  FIXABLE"]
+    );
+    assert_eq!(lines(7), lines(5));
+    assert_eq!(
+        lines(9),
+        ["bun run lint: passed (m7); failed in m3: in git commit: src/app.tsx:40:13 lint/unused  FIXABLE"]
+    );
+}
+
+#[test]
 fn a_verdict_that_an_output_states_is_a_check() {
     let said = longhaul_testkit::transcript(
         r#"

@@ -95,8 +95,12 @@ impl<'a> Fixed<'a> {
         let (worked, passing): (Vec<&&Entry>, Vec<&&Entry>) =
             older.iter().partition(|entry| self.work_for(entry) >= MUCH_WORK);
         let first = asked.iter().filter(|entry| is_first(entry));
+        // In a talk with a customer every call needs what the customer is known by.
+        let is_service = self.request.index.domain() == Domain::Service;
+        let gives_id = |entry: &Entry| entry.message.texts().any(names_an_id);
+        let known_by = asked.iter().rev().filter(|entry| is_service && !is_first(entry) && gives_id(entry));
         let others = newest.iter().copied().chain(worked).chain(passing);
-        let in_turn = first.chain(of_pages.iter().copied()).chain(backs).chain(others);
+        let in_turn = first.chain(known_by).chain(of_pages.iter().copied()).chain(backs).chain(others);
         let mut lines: Vec<(&Entry, String)> = Vec::new();
         let mut left_out: Vec<MessageId> = Vec::new();
         // What was sent again after it was interrupted is told once.
@@ -298,6 +302,20 @@ const PAGE_BYTES: usize = 8_000;
 
 /// So many pages, the newest, are told of before what was asked in passing.
 const MOST_PAGES: usize = 3;
+
+/// Whether a word of `text` is an id: of letters and digits (`omar_davis_3817`, `JG7FMM`, `#W1234567`).
+fn names_an_id(text: &str) -> bool {
+    const SHORTEST: usize = 6;
+    let is_id = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let has = |of: fn(&u8) -> bool| word.bytes().any(|byte| of(&byte));
+        word.len() >= SHORTEST
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && has(u8::is_ascii_digit)
+            && has(u8::is_ascii_alphabetic)
+    };
+    text.split_whitespace().any(is_id)
+}
 
 /// Returns `text` without the lines that look like the frame of a summary: on one line with others, all would be taken for one.
 fn unframed(text: &str) -> Cow<'_, str> {

@@ -25,6 +25,24 @@ assistant: The second one is refused.
 }
 
 #[test]
+fn what_a_customer_is_known_by_is_told_before_what_else_was_asked() {
+    let more = (0..30).map(|nth| {
+        format!("user: And leg {nth}?\nassistant: !get_seat#s{nth} {{\"leg\":\"{nth}\"}}\ntool#s{nth}: {{\"seat\": {nth}}}\nassistant: It is free.\n")
+    });
+    let said = format!(
+        "\nuser: I need to change my bookings.\nassistant: What is your user id?\nuser: I can give you my user id; it is mara_keller_3817. However, I am not sure about the ids of my bookings.\nassistant: !get_user#c0 {{\"user_id\":\"mara_keller_3817\"}}\ntool#c0: {{\"bookings\": [\"XK4\"]}}\nassistant: Found.\n{}",
+        more.collect::<String>()
+    );
+    let text = draft(&said, 260).text;
+    let asked = text.split("## Asked before\n").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let asked = asked.split("\n## ").next().unwrap_or_default();
+    assert!(
+        asked.contains("m2 I can give you my user id; it is mara_keller_3817.") && asked.contains(" more "),
+        "{text}"
+    );
+}
+
+#[test]
 fn where_a_part_of_a_record_is_left_out_a_mark_says_so() {
     let item = |name: &str, id: u32| {
         format!(
