@@ -153,6 +153,7 @@ impl Console {
             _ => "[y]es, [n]o",
         };
         let prompt = format!("{} {choices}: ", plain(question));
+        let slip = format!("this asks for {choices}; Ctrl-C stops it\n");
         let answer = |line: &str| match line.trim().to_lowercase().as_str() {
             "y" | "yes" => Some(Consent::Yes),
             "n" | "no" => Some(Consent::No),
@@ -166,7 +167,7 @@ impl Console {
                 match editors.answers.readline(&prompt) {
                     Ok(line) if answer(&line).is_some() || line.trim().is_empty() => break answer(&line),
                     // A slip is asked about again: it is no answer.
-                    Ok(_) => {}
+                    Ok(_) => say::err(&slip),
                     Err(ReadlineError::Interrupted) => break Some(Consent::Stop),
                     Err(error) => break ended(error).map(|_| None)?,
                 }
@@ -179,6 +180,7 @@ impl Console {
                 let given = line.as_deref().and_then(answer);
                 let is_slip = given.is_none() && line.as_deref().is_some_and(|line| !line.trim().is_empty());
                 if is_slip && io::stdin().is_terminal() {
+                    say::err(&slip);
                     continue;
                 }
                 *unread = line.filter(|_| given.is_none() && !io::stdin().is_terminal());

@@ -25,7 +25,7 @@ use super::{
     interrupt::Interrupts,
     screen::{Screen, light},
     setup::{Known, Settings, known},
-    tools::{NOT_RUN, Toolbox},
+    tools::{self, NOT_RUN, Toolbox},
     wait,
     with::{OPENAI, With, is_on_this_machine},
 };
@@ -78,6 +78,9 @@ const STOPPED: &str = "\n[stopped by the user]";
 
 /// How often a model may go on by itself, calling tools, before the user must speak.
 const MAX_STEPS: usize = 60;
+
+/// How often it may go on by itself where nothing that it calls can be done: it is not there, or its arguments cannot be read.
+const MAX_IN_VAIN: usize = 3;
 
 /// How often a request that the provider found too large is made smaller.
 const MAX_OVERFLOWS: usize = 3;
@@ -182,6 +185,7 @@ impl Conversation {
         console: &mut Console,
         interrupts: &Interrupts,
     ) -> Result<Turn> {
+        let mut in_vain = 0;
         for _ in 0..MAX_STEPS {
             let reply = match self.ask(screen, interrupts).await {
                 Ok(Some(reply)) => reply,
@@ -210,6 +214,8 @@ impl Conversation {
                 self.start_background();
                 return Ok(Turn::Answered);
             }
+            let can_be_done = self.tools.is_some() && calls.iter().any(tools::is_known);
+            in_vain = if can_be_done { 0 } else { in_vain + 1 };
             let mut stopped = false;
             for call in calls {
                 let result = match (&mut self.tools, stopped) {
@@ -228,9 +234,16 @@ impl Conversation {
             if stopped {
                 return Ok(Turn::Stopped);
             }
+            if in_vain == MAX_IN_VAIN {
+                let way = if self.tools.is_none() { " (--tools gives it some)" } else { "" };
+                screen.warn(&format!(
+                    "the model called {MAX_IN_VAIN} times in a row what cannot be done{way}; say so if it is to go on"
+                ));
+                return Ok(Turn::Answered);
+            }
         }
         screen.warn(&format!("stopped after {MAX_STEPS} steps; say so if it is to go on"));
-        Ok(Turn::Stopped)
+        Ok(Turn::Answered)
     }
 
     /// Asks for one answer, within the window. `None` where Ctrl-C stopped it; what was said until then is kept.

@@ -413,6 +413,11 @@ fn in_a_line(text: &str) -> String {
 }
 
 /// Reads the arguments of a call.
+/// Returns whether `call` is one of a tool that is there, with arguments that it takes.
+pub(crate) fn is_known(call: &ToolCall) -> bool {
+    read(call).is_ok()
+}
+
 fn read(call: &ToolCall) -> Result<Use, String> {
     let mut arguments: Value = serde_json::from_str(&call.arguments.0)
         .map_err(|error| format!("the arguments are not JSON: {error}"))?;
@@ -420,7 +425,9 @@ fn read(call: &ToolCall) -> Result<Use, String> {
         return Err("the arguments are not a JSON object".to_owned());
     };
     fields.insert("tool".to_owned(), json!(call.name));
-    serde_json::from_value(arguments).map_err(|error| error.to_string())
+    // What serde calls a variant is a tool to the reader.
+    serde_json::from_value(arguments)
+        .map_err(|error| error.to_string().replacen("unknown variant", "there is no tool", 1))
 }
 
 /// Returns the first lines of what a command said and the last, which tells how it ended, for who let it run.

@@ -57,7 +57,11 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         counted(state.messages, "message"),
         counted(summaries.len() as u64, "summary"),
         if chain.len() > 1 { format!(", {}", in_force(&chain)) } else { " in force".to_owned() },
-        if state.undone.is_empty() { String::new() } else { format!(", {} taken back", state.undone.len()) },
+        if state.undone.is_empty() {
+            String::new()
+        } else {
+            format!(", {} that `redo` puts back", state.undone.len())
+        },
     );
     let mut out = painter.hung(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
     for summary in &summaries {

@@ -43,6 +43,9 @@ struct Noted {
 
 /// Keeps every message of the transcript, with a summary by rule where it is long, and says what will go.
 pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
+    if event.transcript_path.is_empty() {
+        bail!("the event says no transcript_path: there is nothing to keep");
+    }
     let path = Path::new(&event.transcript_path);
     // Should keeping fail, what was kept before another compaction is not given for this one; should this fail, keeping may not.
     drop(Archive::to_change(store).and_then(|archive| note(&archive, event, None)));

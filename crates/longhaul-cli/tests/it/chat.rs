@@ -527,11 +527,28 @@ fn tools_are_asked_for_and_kept_inside() {
         "Error: the user refused this",
         "one\n2\n[exit code 3]",
         "notes.txt",
-        "unknown variant `frobnicate`",
+        "there is no tool `frobnicate`",
     ] {
         assert!(last.contains(part), "{part}: {last}");
     }
     assert!(all.contains("- two\n+ 2"), "{all}");
+}
+
+/// A model that goes on calling what is not there is stopped after a few tries, and the conversation goes on.
+#[test]
+fn a_model_that_calls_in_vain_is_stopped() {
+    let calls = || Answer::Calls(vec![("rm_rf", json!({"path": "/"}))]);
+    let server = Server::start(move |nth, _| if nth < 6 { calls() } else { Answer::Says("Well.") });
+    let folder = Folder::new();
+    for flags in [&[][..], &["--tools"]] {
+        let before = server.bodies().len();
+        let ran = folder.run(&server.args(flags), b"go\n");
+        let all = shown(&ran);
+        assert!(all.contains("called 3 times in a row what cannot be done"), "{all}");
+        assert_eq!(all.contains("(--tools gives it some)"), flags.is_empty(), "{all}");
+        assert!(!all.contains("Ctrl-C"), "{all}");
+        assert_eq!(server.bodies().len() - before, 3, "{all}");
+    }
 }
 
 /// A command may run longhaul, and is told nothing of the one that runs it.
