@@ -100,7 +100,7 @@ pub enum ClientError {
         reason: String,
     },
     /// There was no whole answer in time.
-    #[error("no answer within {} ms", after.as_millis())]
+    #[error("no answer within {}", seconds(*after))]
     Timeout {
         /// The time that was given.
         after: Duration,
@@ -178,6 +178,14 @@ impl CompletionRequest {
             temperature: Some(0.0),
             conversation: None,
         }
+    }
+}
+
+/// Returns a time in whole seconds, or in milliseconds where it is none.
+fn seconds(time: Duration) -> String {
+    match time.as_millis() {
+        ms if ms % 1000 == 0 => format!("{} s", ms / 1000),
+        ms => format!("{ms} ms"),
     }
 }
 

@@ -84,14 +84,20 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         let title = if args.full { "Every message" } else { "Since then" };
         out.push_str(&format!("\n{}\n", painter.bold(title)));
     }
-    for original in &originals {
-        match args.full {
-            true => out.push_str(&painter.flowed(&full(original))),
-            false => out.push_str(&format!("{}\n", line(original))),
+    for some in originals.chunk_by(|one, next| is_forgotten(one) && is_forgotten(next)) {
+        match some {
+            [first, .., last] => out.push_str(&format!("m{}-m{} (forgotten)\n", first.ordinal, last.ordinal)),
+            [original] if args.full => out.push_str(&painter.flowed(&full(original))),
+            [original] => out.push_str(&format!("{}\n", line(original))),
+            [] => {}
         }
     }
     Target::Stdout.put(out.as_bytes())?;
     Ok(done)
+}
+
+fn is_forgotten(original: &Original) -> bool {
+    original.message.is_none() && !original.is_changed
 }
 
 /// Returns a summary with its headings in bold.
@@ -141,8 +147,7 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
     }
     out.push_str(&painter.with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));
     out.push_str("--json names all of them\n");
-    let is_forgotten = |original: &&Original| original.message.is_none() && !original.is_changed;
-    let forgotten = originals.iter().filter(is_forgotten).count();
+    let forgotten = originals.iter().filter(|original| is_forgotten(original)).count();
     out.push_str(&match forgotten {
         0 => "Gone: nothing\n".to_owned(),
         n => painter.hung(

@@ -55,7 +55,10 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
     }
     Target::Stdout.put(out.as_bytes())?;
     if answer.by == By::SomeWords {
-        say!("no message holds all the words of {words:?}{deleted}; these hold most of them");
+        match words.split_whitespace().count() {
+            1 => say!("no message holds {words:?}{deleted}; these hold parts of it"),
+            _ => say!("no message holds all the words of {words:?}{deleted}; these hold most of them"),
+        }
     }
     if answer.by != By::Id && !args.full && !args.json {
         let session = session.as_ref().map_or("SESSION", SessionId::as_str);

@@ -467,6 +467,8 @@ fn audit_says_what_is_in_force_and_what_was_destroyed() {
     assert!(verified.contains("1 summary checked, 1 in force"), "{verified}");
     let forgotten = run(&folder, &["forget", "work", "--range", "m2-m3"]);
     assert!(forgotten.said().contains("no summary is in force any more"), "{}", forgotten.stderr);
+    let history = text(&run(&folder, &["history", "work"]));
+    assert!(history.contains("m2-m3 (forgotten)\n"), "{history}");
     let log = words(&run(&folder, &["audit", "work"]));
     assert!(log.contains("m2-m3 destroyed") && log.contains(&format!("summary {head} destroyed")), "{log}");
     let (folder, ..) = recorded();

@@ -111,7 +111,7 @@ fn every_fault_ends_in_a_summary_by_rule() {
         ("500", Reply::error(500), "status 500", 2),
         ("429", Reply::Says(429, "retry-after: 3600\r\n".into(), "{}".into()), "status 429", 1),
         ("401", Reply::error(401), "refuses the key", 1),
-        ("hangs", Reply::Hangs, "no answer within 1000 ms", 2),
+        ("hangs", Reply::Hangs, "no answer within 1 s", 2),
     ];
     let mut by_rule = String::new();
     for (name, reply, why, calls) in faults {

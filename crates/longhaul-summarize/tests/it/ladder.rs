@@ -114,7 +114,7 @@ fn every_failure_ends_with_the_rules() {
         503: rules after 2 calls in 250 ms: the provider is in trouble (status 503): overloaded | the provider is in trouble (status 503): overloaded
         529: rules after 2 calls in 250 ms: the provider is in trouble (status 529): overloaded | the provider is in trouble (status 529): overloaded
         reset: rules after 2 calls in 250 ms: the connection failed: connection reset | the connection failed: connection reset
-        timeout: rules after 2 calls in 250 ms: no answer within 60000 ms | no answer within 60000 ms
+        timeout: rules after 2 calls in 250 ms: no answer within 60 s | no answer within 60 s
         401: rules after 1 calls in 0 ms: the provider refuses the key (status 401): bad key
         400: rules after 1 calls in 0 ms: the provider does not take the request (status 400): no such model
         malformed: rules after 1 calls in 0 ms: the provider's answer cannot be read: expected value
