@@ -34,6 +34,7 @@ mod lines;
 mod message;
 mod names;
 mod percent;
+mod pieces;
 mod places;
 mod raw;
 mod redactor;

@@ -48,6 +48,8 @@ pub(crate) struct Rule {
     pub(crate) is_labelled: bool,
     /// Takes drawn values only: the label says little, or stands in a sentence or in a table.
     pub(crate) is_of_drawn: bool,
+    /// Takes what a password of several pieces is, of all that stands behind a label.
+    pub(crate) is_of_pieces: bool,
     /// Knows a token by its beginning, which may stand behind `_`, where names of programs have words too.
     pub(crate) is_token: bool,
     /// The secret is in the lines beside the match.
@@ -289,6 +291,8 @@ struct RawRule {
     labelled: bool,
     #[serde(default)]
     drawn: bool,
+    #[serde(default)]
+    pieces: bool,
     lines: Option<Side>,
     shape: Option<Shape>,
 }
@@ -350,6 +354,7 @@ impl RawRule {
         self.beside.extend(by.beside);
         self.labelled |= by.labelled;
         self.drawn |= by.drawn;
+        self.pieces |= by.pieces;
         self.lines = by.lines.or(self.lines);
         self.shape = by.shape.or(self.shape);
     }
@@ -391,6 +396,7 @@ impl From<RawRule> for Rule {
             is_generic: raw.generic,
             is_labelled: raw.labelled,
             is_of_drawn: raw.drawn,
+            is_of_pieces: raw.pieces,
             is_token,
             lines: raw.lines,
             shape: raw.shape,

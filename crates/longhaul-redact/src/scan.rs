@@ -9,7 +9,7 @@ use regex::bytes::CaptureLocations;
 use crate::{
     apart, base64, hex, hidden,
     json::strikes_behind_escapes,
-    lines, percent,
+    lines, percent, pieces,
     places::Places,
     rules::{Candidate, Rule, RuleSet},
     words::{is_drawn, takes_turns},
@@ -330,6 +330,10 @@ fn search(
         if let Some(side) = rule.lines {
             secret = lines::beside(text.as_bytes(), whole.range(), side).unwrap_or(whole.end()..whole.end());
         }
+        if rule.is_of_pieces {
+            let is_set = matches!(haystack[..secret.start].last(), Some(b'=' | b':'));
+            secret.end = secret.start + pieces::password(&haystack[secret.clone()], is_set);
+        }
         // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
         if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.clone(), whole.range()) {
@@ -404,6 +408,11 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     let behind = text.get(secret.end..line.end).unwrap_or_default();
     let phrase = line.start + memrchr(b'"', before).map_or(0, |at| at + 1)
         ..line.end - behind.len() + memchr(b'"', behind).unwrap_or(behind.len());
+    let (before, behind) =
+        (&text[line.start..secret.start.max(line.start)], &text[secret.end..line.end.max(secret.end)]);
+    if pieces::is_choice(before, value, behind) {
+        return false;
+    }
     let is_random = takes_turns(value);
     let (whole, line, phrase) = (&text[whole], &text[line], text.get(phrase).unwrap_or_default());
     let candidate = Candidate { secret: value, whole, line, phrase, is_random };

@@ -13,16 +13,16 @@ pub(crate) fn is_drawn(value: &[u8]) -> bool {
     if is_hexadecimal(value) || is_of_digits && has(|byte| b"!$^&".contains(byte)) {
         return true;
     }
-    let (mut pairs, mut odd) = (0, 0);
-    for at in 0..value.len() - 1 {
-        if let Some(is_odd) = is_odd(&value[at..]) {
-            pairs += 1;
-            odd += usize::from(is_odd);
-        }
-    }
+    let (odd, pairs) = odd_pairs(value);
     let is_mixed = is_of_digits || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
     let fewest = if is_of_digits { 2 } else { 3 };
     is_mixed && odd >= fewest && 5 * odd >= pairs
+}
+
+/// Returns how many pairs of neighbours in `value` are none that words have, and how many say something.
+pub(crate) fn odd_pairs(value: &[u8]) -> (usize, usize) {
+    let said = (0..value.len()).filter_map(|at| is_odd(&value[at..]));
+    said.fold((0, 0), |(odd, pairs), is_odd| (odd + usize::from(is_odd), pairs + 1))
 }
 
 /// Returns whether letters and digits, or capitals and small letters, take turns in `value` as they do in drawn keys and in no

@@ -15,6 +15,27 @@ const PASSWORDS: &[&str] = &[
     "Password: «Falcon&HGV3Cq»",
     "Password: «Rocket|3QRuEZ»",
     "Password: «Falcon.YC6tlR»",
+    "password: «Falcon.YCtlRw»",
+    "- name: DB_PASSWORD\n  value: «Falcon.YC6tlR»",
+    "| password | «Falcon.YC6tlR» |",
+    "log in with the password «Falcon.YC6tlR»",
+    "password: «$QaKPJv76G»",
+    "DB_PASSWORD=«&pbGcpbh5x»",
+    "password: «24rdwN&&Ywa2x»",
+    "password: «JMeZ2V5ua&»",
+    "user=bob&password=«7dDe$bL2Tk»&submit=1",
+    "jdbc:mysql://db1/x?user=bob&password=«bZv7$MCm6B»&useSSL=false",
+    "password=«2yAL$8wJ7»|user=bob|ok=1",
+    "postgres://bob:«$V8wPLw44P»@db1:5432/x",
+    "secret: «an3uE$9bdUY»",
+    "client_secret: «h6VZ3$L5xJP»",
+    "| password | «2xtJW$Cm58z» |",
+    "My password is now «Gxa4a$5WtKU» ok?",
+    "la clave nueva es «Q7eR$m4vNV»",
+    "PASSWORD:=«8Prd|M6Kdp»",
+    "setx DB_PASSWORD «7nHH|gZ3YP»",
+    "requirepass «9muC|vy8Hw»",
+    "echo password=«c9VuqCK2R»>>.env",
     "password=«Summer.Nle1zn»",
     "db:\n  password: «Winter$6o7wDl»\n  port: 5432",
     "The password is «Winter$6o7wDl» by the way.",
@@ -163,6 +184,31 @@ const INNOCENT: &[&str] = &[
     "password=$DB_PASSWORD1 ./run",
     "password = sha256|md5",
     "password: &str1|null",
+    "password: Uint8Array|string",
+    "password: Uint8Array | string",
+    "password: PasswordV1 | PasswordV2",
+    "password: OAuth2|SAML2|LDAP",
+    "password: argon2id|bcrypt",
+    "password: Float64Array&Brand",
+    "pass: Node18|Node20|Node22",
+    "pass=x1&0xFF",
+    "pass = flags&PASS2",
+    "password = var.v1|var.v2",
+    "password: test1.ts|test2.ts",
+    "Passwort: Stufe1|Stufe2",
+    "PWD=/home/bob/R&D2",
+    "PWD=/srv/app1|/srv/app2",
+    "secret: jwt.Secret|jwt.PublicKey",
+    "'password' => 'required|string|min:8|confirmed',",
+    "forgot password: https://x.example/p?lang=de&x=1",
+    "?username=alice&password=[FILTERED]&ok=1",
+    "The password is Config.Db2Pass at runtime.",
+    "password: Environment.DB2_PASS",
+    "password: Argon2.Default",
+    "Passwort: Kapitel.3b",
+    "password=$db_pass ./run",
+    "password: $dbPassword2",
+    "postgres://bob:$dbPass2@db1/x",
     "PASSWORD=$PASSWORD_V2&",
     "password: user1||admin2",
     "password: $row1",
@@ -327,6 +373,31 @@ fn words_behind_labels_are_taken_out() {
         }
     }
     assert!(kept.is_empty(), "{kept:#?}");
+}
+
+/// A shell, a query and a log go on behind a password.
+#[test]
+fn what_stands_behind_a_password_stays() {
+    let redactor = Redactor::builtin();
+    for text in [
+        "DB_PASSWORD=«fJLFQVmk2»|tee log2",
+        "DB_PASSWORD=«Qs4D&KH6p»&& ./run.sh",
+        "echo password=«LDwHeqA3D»|base64",
+        "INFO|login|bob|password=«7dDeVaUFH»|200",
+        "password=«7Yvs7emt7»&remember",
+        "password: «24rdwNJUw»&user: bob",
+        "|a|password: «TMc9$QZ3w»|b2|",
+        "[password=«c2qC$v5ukL»]",
+        "{password=«Qt2d$u4Lc», user=bob2}",
+        "{password=«24rdwNJUw»}",
+    ] {
+        let (text, password) = planted(text);
+        let (before, behind) = text.split_once(password).unwrap();
+        let clean = redactor.redact_text(&text).0;
+        let is_whole =
+            clean.starts_with(&format!("{before}[REDACTED:")) && clean.ends_with(&format!(":1]{behind}"));
+        assert!(is_whole && clean.matches("[REDACTED:").count() == 1, "{clean}");
+    }
 }
 
 #[test]
