@@ -68,11 +68,11 @@ fn goes_on(before: &[u8], signs: &[u8], piece: &[u8], is_set: bool) -> bool {
     if piece.is_empty() {
         return signs == b"$" || signs == b"&" && !is_set;
     }
+    if is_field(piece) && signs != b"$" {
+        return false;
+    }
     if signs.first() == Some(&b'$') {
         return true;
-    }
-    if is_field(piece) {
-        return false;
     }
     let is_short = before.len() < SHORTEST;
     let is_drawn = !is_of_names(before);
@@ -99,16 +99,19 @@ fn is_led(rest: &[u8]) -> bool {
 
 /// Returns whether pieces with signs between them are a password: some were drawn, or people made it of a word and a number.
 fn is_joined(whole: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| whole.iter().any(is);
+    let has_case = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    // Types and shells seldom mix them.
+    let mixed = usize::from(b"$&|".iter().filter(|sign| whole.contains(sign)).count() > 1);
     let (odd, pairs) = odd_of(whole, |_| true);
     if is_of_names(whole) {
-        let has = |is: fn(&u8) -> bool| whole.iter().any(is);
-        let is_mixed = has_digit(whole) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-        return is_made_up(whole) || is_mixed && odd >= 3 && 2 * odd >= pairs;
+        let is_odd = odd + mixed >= 3 && 2 * odd + mixed * odd >= pairs;
+        return is_made_up(whole) || has_digit(whole) && has_case && is_odd;
     }
     match has_digit(whole) {
-        true if whole.contains(&b'$') => odd > 0,
-        true => is_odd(whole, 2) || odd >= 3 && 3 * odd >= pairs,
-        false => is_odd(whole, 4) && whole.iter().any(u8::is_ascii_uppercase),
+        true if has(|byte| *byte == b'$') => odd > 0,
+        true => is_odd(whole, 2 - mixed) || odd >= 3 && 3 * odd >= pairs,
+        false => is_odd(whole, 4 - mixed) && has_case,
     }
 }
 
@@ -187,7 +190,7 @@ fn is_field(piece: &[u8]) -> bool {
 
 /// Returns whether `piece` is one word or several with signs between them that names have: `test1.ts`, `DB2_PASS`, `./run.sh`.
 fn is_name(piece: &[u8]) -> bool {
-    piece.split(|byte| b"_./:-=+%*@~#?!^".contains(byte)).all(is_word)
+    piece.split(|byte| b"_./:-=+%*@~#?^".contains(byte)).all(is_word)
 }
 
 /// Returns whether `part` is words and numbers as names have them: `Uint8Array`, `argon2id`, `SHA512`, `R7`, `12ms`.
@@ -227,7 +230,7 @@ fn is_word(part: &[u8]) -> bool {
             (1.., 1..) if part[0].is_ascii_digit() => false,
             (1, 1) => small_before > 1 && (is_last && numbers > 0 || digits > 0),
             (2.., 1) => is_last && letters.ends_with(b"s") || letters[capitals] == b'v' && digits > 0,
-            (2.., 0) => capitals <= LONGEST_ACRONYM && small_before > 1,
+            (2.., 0) => capitals <= LONGEST_ACRONYM && (is_first || small_before > 2),
             (capitals, small) => capitals <= LONGEST_ACRONYM && can_be_said(&letters[..capitals + small], 3),
         };
         if !is_piece || digits > LONGEST_NUMBER {

@@ -571,7 +571,7 @@ const TELLING_NAMES: &[&[u8]] = &[
 ];
 
 /// Escapes of JSON that stand for what a secret may hold, or for what a rule looks for beside it.
-const ESCAPED: [&[u8]; 6] = [b"\\u00", b"\\/", b"\\\\", b"\\n", b"\\t", b"\\\""];
+const ESCAPED: [&[u8]; 6] = [b"\\u", b"\\/", b"\\\\", b"\\n", b"\\t", b"\\\""];
 
 /// How often a spelling is undone that spells another.
 const MOST_SPELLED: usize = 3;
