@@ -34,10 +34,10 @@ pub(crate) fn is_choice(before: &[u8], value: &[u8], behind: &[u8]) -> bool {
     let (blanks, rest) = behind.split_at(behind.len() - behind.trim_ascii_start().len());
     let (Some((b'|' | b'&', rest)), true) = (rest.split_first(), is_name(value)) else { return false };
     let rest = rest.strip_prefix(blanks).unwrap_or_default();
+    let is_letter = |byte: &&u8| byte.is_ascii_alphabetic();
     let ends = |byte: &u8| is_sign(byte) || byte.is_ascii_whitespace() || b",;)}]>\"'`\\".contains(byte);
     let next = &rest[..rest.iter().position(ends).unwrap_or(rest.len())];
-    let letters = |name: &[u8]| name.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let is_same = letters(next) == letters(value) && next.first() == value.first();
+    let is_same = next.iter().filter(is_letter).eq(value.iter().filter(is_letter));
     let is_name =
         !next.is_empty() && !is_field(next) && is_name(next) && blanks.is_empty() && !is_numbered(value);
     is_name || is_same || TYPES.contains(&next)
@@ -330,6 +330,7 @@ mod tests {
             ("password: ", "PasswordV1", " | PasswordV2", true),
             ("password: ", "hunter2x", " | admin", false),
             ("password: ", "sommer31", "|admin", false),
+            ("password: ", "sommer31", "|soleil22", false),
             ("| bob | password: ", "hunter2x", "|admin|", false),
             ("password: ", "hunter2x", "|user: bob", false),
             ("password=", "hunter2x", "|tee", false),

@@ -410,7 +410,7 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
         ..line.end - behind.len() + memchr(b'"', behind).unwrap_or(behind.len());
     let (before, behind) =
         (&text[line.start..secret.start.max(line.start)], &text[secret.end..line.end.max(secret.end)]);
-    if pieces::is_choice(before, value, behind) {
+    if !rule.is_token && pieces::is_choice(before, value, behind) {
         return false;
     }
     let is_random = takes_turns(value);
