@@ -17,7 +17,7 @@ pub use values::{
 
 use std::collections::BTreeMap;
 
-use longhaul_summarize::SummaryForm;
+pub use longhaul_summarize::SummaryForm;
 use longhaul_tokens::ContextWindow;
 use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,8 @@ pub struct Config {
     pub soft_ratio: Threshold,
 
     /// What the soft tier does: `digest` (facts in place of old tool results), `trim` (drop by priority),
-    /// `summarize_rules` (a summary by rule) or `off`.
+    /// `summarize_rules` (a summary by rule) or `off`. Of what `trim` drops nothing is told, be it a rule of the user's, and while that
+    /// makes room enough no summary is written.
     ///
     /// Unit: none. None of them asks a model.
     pub soft_action: SoftAction,

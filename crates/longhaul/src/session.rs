@@ -187,7 +187,7 @@ pub enum UsageVerdict {
     Taken,
     /// It is about a view that is gone: the context was rewritten since.
     Stale,
-    /// It cannot be about this view: it is larger than the window, or far from every count (a running total of a whole
+    /// It cannot be about this view: it is nothing, larger than the window, or far above every count (a running total of a whole
     /// session, or another model's).
     Implausible,
     /// It is what longhaul itself expected at most ([`View::tokens`]), or little more, and not what a provider counted. Taken for
@@ -201,8 +201,8 @@ pub enum UsageVerdict {
 /// A digested tool result keeps about this many tokens, so a result is worth digesting for what is above.
 const DIGESTED_RESULT: Tokens = Tokens(200);
 
-/// A reported usage this many times above or below the count is not of this view. Estimators are wrong by less than
-/// half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
+/// A reported usage this many times above the count is not of this view, and one as far below leaves something out. Estimators are
+/// wrong by less than half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
 const PLAUSIBLE_FACTOR: u64 = 4;
 
 /// A server may put so much around the messages: what its template says of itself, the day and its standing words. Of a greeting
@@ -419,9 +419,12 @@ impl SessionState {
         let covered = self.items.sums_before(through.ordinal + 1).counts;
         let counted = covered.total() + self.fixed_overhead;
         let most = Tokens(counted.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE;
-        let is_near = reported <= most && reported.0.saturating_mul(PLAUSIBLE_FACTOR) >= counted.0;
-        if reported > self.known_window().window || reported <= self.fixed_overhead || !is_near {
+        // A provider that reports nothing reports 0.
+        if reported == Tokens::ZERO || reported > self.known_window().window.min(most) {
             return UsageVerdict::Implausible;
+        }
+        if reported <= self.fixed_overhead || reported.0.saturating_mul(PLAUSIBLE_FACTOR) < counted.0 {
+            return UsageVerdict::TooLow;
         }
         if self.is_echo(covered, usage.prompt_total()) {
             return UsageVerdict::Echo;

@@ -377,7 +377,7 @@ impl Builder {
         let mut session = self.build()?;
         if let Some(journal) = &mut session.journal {
             session.state = journal.load(session.state, name).await.map_err(Error::Store)?;
-            journal.load_learned(&mut session.state).await.map_err(Error::Store)?;
+            journal.load_learned(&mut session.state).await;
         }
         session.tell_changed();
         session.tell_secrets_missing();

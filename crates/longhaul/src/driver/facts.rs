@@ -97,14 +97,10 @@ impl FactsNote {
     }
 
     /// Returns where the facts of `line` are, of which `messages` messages are stored.
-    pub(super) async fn find(
-        store: &dyn SummaryStore,
-        line: &SessionId,
-        messages: u64,
-    ) -> Result<Option<FactsNote>, StoreError> {
-        let json = store.cached(&key(b"facts of", line)).await?;
-        let note = json.and_then(|json| serde_json::from_slice::<FactsNote>(&json).ok());
-        Ok(note.filter(|note| note.version == VERSION && note.through <= messages))
+    pub(super) async fn find(store: &dyn SummaryStore, line: &SessionId, messages: u64) -> Option<FactsNote> {
+        let json = store.cached(&key(b"facts of", line)).await.ok().flatten()?;
+        let note = serde_json::from_slice::<FactsNote>(&json).ok();
+        note.filter(|note| note.version == VERSION && note.through <= messages)
     }
 
     /// Returns the facts; `None` where they are gone, or others were written in their place.

@@ -328,16 +328,15 @@ impl Journal {
         kept.err().filter(|_| is_news)
     }
 
-    /// Reads what earlier conversations learned. A calibration that cannot be read is learned anew.
-    pub(super) async fn load_learned(&mut self, state: &mut SessionState) -> Result<(), StoreError> {
+    /// Reads what earlier conversations learned. A calibration that cannot be read is learned anew: a cache may lose what it holds.
+    pub(super) async fn load_learned(&mut self, state: &mut SessionState) {
         let (model, endpoint, _) = state.learned();
-        let json = self.store.cached(&learned_key(model, endpoint)).await?;
+        let json = self.store.cached(&learned_key(model, endpoint)).await.ok().flatten();
         let learned = json.and_then(|json| serde_json::from_slice::<Learned>(&json).ok());
         if let Some(learned) = learned.filter(|learned| learned.version == LEARNED_VERSION) {
             self.learned = Some(learned.calibration.clone());
             state.learn_from(learned.calibration);
         }
-        Ok(())
     }
 
     /// Writes the session as it is with `record` applied: messages, record, snapshot. The originals in `forget` are deleted
@@ -588,7 +587,7 @@ impl Journal {
             }
             known.into_iter().for_each(|known| resumed.learn_from(known.clone()));
             self.kept = Some(Mark { changes: 0, messages: snapshot.messages() });
-            let note = FactsNote::find(&*self.store, &self.line, held.messages).await?;
+            let note = FactsNote::find(&*self.store, &self.line, held.messages).await;
             self.facts = note.filter(|note| note.is_read_as(&resumed));
             return Ok(resumed);
         }

@@ -75,7 +75,7 @@ async fn troubled<T>(
 
 hand_on! {
     impl SummaryStore for Troubled;
-    inner: [state transact events entries snapshot contents find_words sessions alias cached];
+    inner: [state transact events entries snapshot contents find_words sessions alias];
 
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
         self.n_listed.fetch_add(1, Relaxed);
@@ -89,6 +89,10 @@ hand_on! {
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
         self.n_written.fetch_add(1, Relaxed);
         troubled(&self.cache, self.inner.cache(key, value)).await
+    }
+
+    async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
+        troubled(&self.cache, self.inner.cached(key)).await
     }
 
     async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<StoredSession, StoreError> {

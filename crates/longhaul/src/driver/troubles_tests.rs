@@ -221,6 +221,13 @@ async fn what_was_learned_and_cannot_be_kept_is_told_as_that() {
     drop(session);
     let (again, _) = open(&store, "kept").await;
     assert!(again.state().learned().2.is_some());
+    // A cache may lose what it holds: the conversation is taken up without.
+    drop(again);
+    store.trouble_cache(Trouble::Fails);
+    let (mut again, _) = open(&store, "kept").await;
+    assert_eq!(again.state().originals().len(), 8);
+    talk(&mut again, 4..5);
+    again.prepare().await.expect("the conversation itself is written");
 }
 
 #[tokio::test]

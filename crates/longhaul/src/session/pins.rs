@@ -31,7 +31,9 @@ pub enum PinError {
 
 /// A memory block cannot have this name: it stands in the block's first line, in brackets. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} cannot name a memory block; expected one line that is not blank, without \"]\"")]
+#[error(
+    "{0:?} cannot name a memory block; expected one line that is not blank, without \"]\" and without a secret"
+)]
 pub struct MemoryNameError(pub String);
 
 impl SessionState {
@@ -139,11 +141,13 @@ impl SessionState {
     /// changes nothing.
     ///
     /// # Errors
-    /// When the name is blank, longer than a line, or would end the brackets that it stands in.
+    /// When the name is blank, longer than a line, would end the brackets that it stands in, or holds a secret: it is kept as it is.
     pub fn set_memory(&mut self, name: &str, text: &str) -> Result<bool, MemoryNameError> {
         let is_held = self.blocks.contains_key(name);
-        if !is_held && (name.trim().is_empty() || name.contains(|c: char| c == ']' || c.is_control())) {
-            return Err(MemoryNameError(name.to_owned()));
+        let shown = self.redactor.as_ref().map_or(name.into(), |redactor| redactor.redact_text(name).0);
+        let is_a_line = !name.trim().is_empty() && !name.contains(|c: char| c == ']' || c.is_control());
+        if !is_held && (!is_a_line || shown != name) {
+            return Err(MemoryNameError(shown.into_owned()));
         }
         let is_same = self.blocks.get(name).map_or(text.is_empty(), |held| **held == *text);
         if is_same {

@@ -19,7 +19,8 @@ use crate::compact::{CompactSettings, Kept};
 /// What comes of it is checked as everything else is: an exchange stays or goes as a whole, the view stays within its
 /// budget, and what must stay cannot be touched. A step that asks for what cannot be fails the compaction: observers are
 /// told ([`EventKind::Failed`](crate::EventKind::Failed)), and the context stays as it was; at the hard limit it is then
-/// compacted without what steps pin, or, where something else is wrong with one, without any step.
+/// compacted without what steps pin, or, where something else is wrong with one, without any step. So what one both pins and drops
+/// is dropped there: it may be a secret.
 pub trait CompactionStep: fmt::Debug + Send + Sync {
     /// Returns a short name; the record of a summary bears it where the step changed something.
     fn name(&self) -> &str;
@@ -86,6 +87,8 @@ pub(super) struct Changed {
     replaced: BTreeSet<u64>,
     /// What is kept from whoever writes the summary, as it was said.
     untold: BTreeSet<u64>,
+    /// These messages, where this compaction reads them.
+    as_said: Vec<Arc<Message>>,
     /// The names of those that pin.
     pinning: Vec<String>,
 }
@@ -116,12 +119,18 @@ impl Changed {
         index
     }
 
-    /// Returns what is left of the summary before: what it demands was said where nothing could be taken out yet, as in the
-    /// newest request.
+    /// Returns what is left of the summary before: what it demands and its goal were said where nothing could be taken out yet, as
+    /// in the newest request.
     pub(super) fn left_of(&self, mut previous: Arc<SummaryRecord>) -> Arc<SummaryRecord> {
         let is_untold = |constraint: &Constraint| self.untold.contains(&constraint.message);
         if previous.summary.constraints.iter().any(is_untold) {
             Arc::make_mut(&mut previous).summary.constraints.retain(|constraint| !is_untold(constraint));
+        }
+        // A goal is cut at its end.
+        let begins: String = previous.summary.goal.trim().chars().take(KNOWN_BY).collect();
+        let says_it = |message: &Arc<Message>| message.texts().any(|text| text.contains(&begins));
+        if !begins.is_empty() && self.as_said.iter().any(says_it) {
+            Arc::make_mut(&mut previous).summary.goal.clear();
         }
         previous
     }
@@ -252,6 +261,7 @@ impl Steps {
                         if let Some(at) = position(&read.entries, ordinal) {
                             changed.cover(&read.entries[at], start);
                             changed.replaced.insert(ordinal);
+                            changed.as_said.push(Arc::clone(&read.entries[at].message));
                             read.costs[at] = counter.count_message(&message);
                             read.entries[at].message = Arc::new(message);
                         }
@@ -266,6 +276,7 @@ impl Steps {
                 changed.cover(&entry, start);
                 changed.replaced.remove(&entry.id.ordinal);
                 changed.untold.insert(entry.id.ordinal);
+                changed.as_said.push(entry.message);
             }
         }
         let index = changed.read(index, &read.entries);
@@ -336,6 +347,9 @@ impl Changed {
         self.covered.insert(kept.id.ordinal, Covered { ordinal: kept.id.ordinal, sha256: kept.id.hash });
     }
 }
+
+/// A goal is known again by so many characters.
+const KNOWN_BY: usize = 80;
 
 fn note(names: &mut Vec<String>, name: &str) {
     if names.last().is_none_or(|last| last != name) {

@@ -308,6 +308,8 @@ fn a_reported_usage_counts_only_for_the_view_it_was_made_from() {
     // A running total over many requests, and an empty report.
     assert_eq!(state.report_usage(sent, &usage(counted.0 * 9)), UsageVerdict::Implausible);
     assert_eq!(state.report_usage(sent, &usage(0)), UsageVerdict::Implausible);
+    // Cached tokens are left out.
+    assert_eq!(state.report_usage(sent, &usage(counted.0 / 50)), UsageVerdict::TooLow);
     compact(&mut state, Action::Summarize { rebuild: false });
     let after = state.tokens();
     assert_eq!(state.report_usage(sent, &usage(counted.0)), UsageVerdict::Stale);

@@ -171,6 +171,41 @@ async fn what_a_step_keeps_to_itself_is_in_no_summary() {
     }
 }
 
+/// What was the newest request when the first summary was made is its goal, which the next one is told.
+#[tokio::test]
+async fn a_goal_that_a_step_takes_out_is_told_no_more() {
+    for replaces in [true, false] {
+        let store = Arc::new(MemoryStore::default());
+        let mut session = begin(&store, Some(Hides { replaces }), &Config::default()).await;
+        session.push(Message::user("CONFIDENTIAL: what does Ms. Abernathy earn?"));
+        let read = |session: &mut Session, nth: usize| {
+            let id = format!("r{nth}");
+            let call = Part::ToolCall(ToolCall::function(id.as_str(), "read", "{}"));
+            session.push(Message::new(Role::Assistant, vec![call]));
+            let result = ToolResult::text(id.as_str(), "a line of it\n".repeat(60), Outcome::Succeeded);
+            session.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+        };
+        let mut n_while_asked = 0;
+        for nth in 0..20 {
+            read(&mut session, nth);
+            n_while_asked = n_while_asked.max(session.prepare().await.unwrap().summaries().count());
+        }
+        assert!(n_while_asked > 0);
+        let (mut n_after, mut rewrites) = (0, session.prepare().await.unwrap().id().rewrites);
+        for nth in 0..40 {
+            turn(&mut session, nth);
+            read(&mut session, 100 + nth);
+            let view = session.prepare().await.unwrap();
+            n_after += usize::from(view.id().rewrites > rewrites);
+            rewrites = view.id().rewrites;
+            let all: String =
+                view.summaries().map(|record| format!("{} {:?}", record.text, record.summary)).collect();
+            assert!(n_after == 0 || !is_secret(&all), "{replaces} {nth}: {all}");
+        }
+        assert!(n_after > 1);
+    }
+}
+
 /// Asks for what cannot be, once it is told to.
 #[derive(Debug)]
 struct Breaks(Arc<AtomicBool>);
