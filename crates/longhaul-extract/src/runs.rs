@@ -72,9 +72,9 @@ pub struct Run {
     pub failed_tests: Vec<String>,
     /// The line that says best what went wrong, for one that failed.
     pub error: Option<String>,
-    /// The script of a package that failed in it, by name: `lint`, which the hook of a commit ran.
+    /// The line that says which script of a package failed in it, as one that the hook of a commit ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed_script: Option<String>,
+    pub script_error: Option<String>,
 }
 
 impl Run {
@@ -217,7 +217,7 @@ fn begun(view: &CallView<'_>, message: u64) -> Option<Run> {
         tests: TestCounts::default(),
         failed_tests: Vec::new(),
         error: None,
-        failed_script: None,
+        script_error: None,
     })
 }
 
@@ -296,7 +296,8 @@ fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
         run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
     }
     if run.verdict == Verdict::Failed && run.purpose == Purpose::Act {
-        run.failed_script = output.iter().rev().find_map(|line| failed_script(line)).map(str::to_owned);
+        let says_which = |line: &&&str| failed_script(line).is_some();
+        run.script_error = output.iter().rfind(says_which).map(|line| line.trim().to_owned());
     }
 }
 

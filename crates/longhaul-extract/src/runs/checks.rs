@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Purpose, Run, Verdict};
-use crate::{FileHistory, script::simples};
+use super::{Purpose, Run, Verdict, failed_script};
+use crate::FileHistory;
 
 /// A check, how it went last, and its last failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,16 +57,13 @@ pub fn checks(runs: &[Run], files: &[FileHistory]) -> Vec<Check> {
 /// Where another command ran the script of a check and that failed, as in the hook of a commit, the check has failed.
 fn fail_by_script(found: &mut Vec<Check>, run: &Run) {
     const RUNNERS: [&str; 6] = ["bun run ", "npm run ", "pnpm run ", "yarn run ", "pnpm ", "yarn "];
-    let Some(script) = run.failed_script.as_deref() else { return };
+    let Some(script) = run.script_error.as_deref().and_then(failed_script) else { return };
     let is_of_script =
         |check: &Check| RUNNERS.iter().any(|runner| check.last.heart.strip_prefix(runner) == Some(script));
     let Some(at) = found.iter().position(is_of_script) else { return };
-    let script = simples(&run.command);
-    let act: Vec<&str> =
-        script.last().into_iter().flat_map(|last| &last.words).map(|word| &*word.text).take(2).collect();
-    let error = format!("in {}: {}", act.join(" "), run.error.as_deref().unwrap_or("no reason given"));
     let Run { purpose, checks, heart, .. } = found.remove(at).last;
-    let last = Run { purpose, checks, heart, error: Some(error), ..run.clone() };
+    // What else is printed may be of scripts that passed.
+    let last = Run { purpose, checks, heart, error: run.script_error.clone(), ..run.clone() };
     found.push(Check { failure: Some(last.clone()), last, cure: None });
 }
 

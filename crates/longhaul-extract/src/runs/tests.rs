@@ -198,14 +198,11 @@ tool#c4: Checked 270 files in 80ms. No fixes applied.
         checks(&runs(all), &crate::trail(all)).iter().map(Check::line).collect()
     };
     assert_eq!(lines(3), ["bun run lint: passed (m1)"]);
-    assert_eq!(
-        lines(5),
-        ["bun run lint: failed (m3): in git commit: src/app.tsx:40:13 lint/unused  FIXABLE"]
-    );
+    assert_eq!(lines(5), ["bun run lint: failed (m3): error: script \"lint\" exited with code 1"]);
     assert_eq!(lines(7), lines(5));
     assert_eq!(
         lines(9),
-        ["bun run lint: passed (m7); failed in m3: in git commit: src/app.tsx:40:13 lint/unused  FIXABLE"]
+        ["bun run lint: passed (m7); failed in m3: error: script \"lint\" exited with code 1"]
     );
 }
 
