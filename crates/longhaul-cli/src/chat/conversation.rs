@@ -340,7 +340,9 @@ impl Conversation {
     /// Notes where and with whom the conversation is held, where that is not noted yet. Where it cannot be, the conversation is
     /// found by its name all the same.
     pub(crate) async fn note_holding(&mut self) {
-        let now = (self.manager.line().clone(), Held::here(&self.with, self.window(), self.overhead()));
+        let preset = self.manager.state().config().preset;
+        let now =
+            (self.manager.line().clone(), Held::here(&self.with, self.window(), self.overhead(), preset));
         if self.held_as.as_ref() != Some(&now) {
             let kept = now.1.keep(&self.store, &now.0).await;
             // What holds a secret is not tried again; what failed is.
@@ -353,6 +355,9 @@ impl Conversation {
     pub(crate) fn goes_on(&self) -> String {
         let held = self.held_as.as_ref().filter(|_| self.is_noted).map(|(_, held)| held);
         let mut command = format!("longhaul chat --session {}", self.manager.line());
+        if let Some(preset) = self.manager.state().config().preset {
+            command.push_str(&format!(" --preset {preset}"));
+        }
         if held.is_none() {
             command.push_str(" --model ");
             command.push_str(&self.with.model);

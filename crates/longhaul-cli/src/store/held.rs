@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::Result;
 use longhaul::{
+    Preset,
     redact::Redactor,
     store::lasting_key,
     tokens::ContextWindow,
@@ -35,11 +36,14 @@ pub(crate) struct Held {
     /// How it is spoken to.
     #[serde(default)]
     pub(crate) protocol: Option<String>,
+    /// The preset that it was held under.
+    #[serde(default)]
+    pub(crate) preset: Option<String>,
 }
 
 impl Held {
     /// Returns what is to be noted of a conversation in the folder that one is in.
-    pub(crate) fn here(with: &With, window: ContextWindow, tools: Tokens) -> Held {
+    pub(crate) fn here(with: &With, window: ContextWindow, tools: Tokens, preset: Option<Preset>) -> Held {
         let ContextWindow { window, reserved_output } = window;
         Held {
             folder: env::current_dir().unwrap_or_default(),
@@ -49,6 +53,7 @@ impl Held {
             tools,
             base_url: without_secret(&with.base_url),
             protocol: Some(with.protocol.clone()),
+            preset: preset.map(|preset| preset.to_string()),
         }
     }
 

@@ -215,6 +215,16 @@ fn a_conversation_goes_on_with_whom_it_was_held() {
     assert!(ran.stderr.contains("gpt-4o at "), "{}", ran.stderr);
     let ran = folder.run(&["chat", "--session", "talk"], b"/quit\n");
     assert!(ran.said().contains("next at ") && ran.stderr.contains("of 40,000 tokens"), "{}", ran.stderr);
+    let flags = ["--session", "under", "--model", "m", "--window", "9000", "--preset", "session"];
+    let ran = folder.run(&[&server.args(&[])[..3], &flags].concat(), b"hello\n");
+    assert!(
+        ran.stderr.contains("`longhaul chat --session under --preset session` goes on"),
+        "{}",
+        ran.stderr
+    );
+    let told = "it was held under the preset session, and is told by the settings as they are";
+    assert!(folder.run(&["context", "under"], b"").said().contains(told));
+    assert!(!folder.run(&["context", "under", "--preset", "session"], b"").said().contains(told));
     // A key is never kept; what is missing then is named.
     let token = ["ghp", "_", "x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b"].concat();
     let with_key = format!("{}/{token}", server.args(&[])[2]);

@@ -66,6 +66,12 @@ fn taken_up(archive: &Archive, session: SessionId, held: Option<Held>, args: &Co
         Some(held) => config.for_model(held.protocol.as_deref().unwrap_or_default(), &held.model),
         None => config,
     };
+    let now = config.preset.map(|preset| preset.to_string());
+    if let Some(before) = held.as_ref().and_then(|held| held.preset.as_ref()).filter(|_| now.is_none()) {
+        say!(
+            "it was held under the preset {before}, and is told by the settings as they are: --preset {before} tells it by those"
+        );
+    }
     // What is kept for the answer belongs to its window.
     let (window, reserved) = match (args.window.map(Tokens), &held) {
         (None, Some(held)) => (held.window, held.reserved_output),
