@@ -297,9 +297,12 @@ impl<'a> Reading<'a> {
         let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
         let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
         if request.counter.count_text(&text) > request.limit {
-            text = without_last_heading(clip::to_tokens(&text, request.limit, request.counter));
+            text = without_last_heading(whole_lines(
+                &text,
+                clip::to_tokens(&text, request.limit, request.counter),
+            ));
         }
-        text = frames::without(text);
+        text = asked::without_empty_promise(frames::without(text));
         Draft {
             tokens: request.counter.count_text(&text),
             text,
@@ -309,6 +312,18 @@ impl<'a> Reading<'a> {
             ..Draft::default()
         }
     }
+}
+
+/// Returns `cut`, which is the beginning of `text`, without a line that was cut in its middle: half a rule may say something else. The
+/// first that stands there may be all there is.
+fn whole_lines(text: &str, mut cut: String) -> String {
+    let rest = text[cut.len()..].trim_start_matches(' ');
+    let is_whole = rest.is_empty() || rest.starts_with('\n');
+    let says_something = |end: &usize| cut[..*end].lines().any(|line| !line.starts_with('#'));
+    if let Some(end) = cut.rfind('\n').filter(|end| !is_whole && says_something(end)) {
+        cut.truncate(end);
+    }
+    cut
 }
 
 /// Returns `text`, which was cut, without a heading that nothing stands under any more.

@@ -14,6 +14,7 @@ use super::{
     clip::GAP,
     few::sent,
     fixed::{Fixed, is_header_or_handle, is_kept},
+    persons::RULES,
 };
 use crate::notes::sentences;
 
@@ -38,8 +39,7 @@ impl<'a> Fixed<'a> {
         if is_below {
             // It stands behind the summary, and reads as if nothing had been done for it yet.
             let last = self.request.entries.last().filter(|last| last.id > newest.id);
-            let since =
-                last.map_or(String::new(), |last| format!("; work on it up to {} is told here", last.id));
+            let since = last.map_or(String::new(), |last| format!("{WORK_UP_TO}{}{IS_TOLD}", last.id));
             self.add(format!("## Request ({}): the user's message below{since}", newest.id), String::new());
         } else if let Some(text) = own_text(&newest.message, speakers) {
             // A short request stays whole: it is what everything else is for.
@@ -217,8 +217,11 @@ impl<'a> Fixed<'a> {
         }
         let entries = self.request.entries;
         let after = &entries[entries.partition_point(|entry| entry.id <= asked.id)..];
+        // The answer may be one that stays.
+        let last = entries.last().map(|last| last.id);
+        let kept = self.request.kept.iter().filter(|entry| last.is_none_or(|last| entry.id > last));
         let speakers = self.request.index.speakers();
-        let turn = after.iter().take_while(|entry| sent(entry, speakers).is_none());
+        let turn = after.iter().chain(kept).take_while(|entry| sent(entry, speakers).is_none());
         let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
         let mut outcome = None;
         for entry in turn {
@@ -251,6 +254,23 @@ impl<'a> Fixed<'a> {
         let said = one_line(&last.text).into_owned();
         (!is_shown && fits).then(|| (format!("m{} ", last.message), said, line))
     }
+}
+
+/// What stands behind the handle of a request for which something was done.
+const WORK_UP_TO: &str = "; work on it up to ";
+const IS_TOLD: &str = " is told here";
+
+/// Returns the summary `text` without the promise of work where it tells of none: there was no room.
+pub(super) fn without_empty_promise(mut text: String) -> String {
+    const TELL_OF_NONE: [&str; 3] = ["## Request ", "## Asked before", RULES];
+    let tells =
+        |line: &str| line.starts_with("## ") && !TELL_OF_NONE.iter().any(|none| line.starts_with(none));
+    if let (Some(start), false) = (text.find(WORK_UP_TO), text.lines().any(tells))
+        && let Some(length) = text[start..].find(IS_TOLD)
+    {
+        text.replace_range(start..start + length + IS_TOLD.len(), "");
+    }
+    text
 }
 
 /// An answered request is told by its first sentences, up to so much.

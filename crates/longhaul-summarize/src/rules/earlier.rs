@@ -58,7 +58,7 @@ impl Fixed<'_> {
             body.extend(fence(told.end));
             end = told.end;
         }
-        let heading = format!("## Earlier summary ({}, of messages that are not at hand)", entry.id);
+        let heading = format!("## Earlier summary ({}, of messages before it)", entry.id);
         self.add(heading, body.join("\n").trim().to_owned());
     }
 

@@ -47,8 +47,7 @@ mod tests {
         assert_eq!(without(text), format!("## Findings\nm1 It loops.\nm2 The log has {handle} in it.\n"));
         assert_eq!(without("m3 [Context Summary - 9 messages summarized]\n## Next\nx".into()), "## Next\nx");
         assert_eq!(without("m3 more\nmore".into()), "m3 more\nmore");
-        let own =
-            "## Earlier summary (m1, of messages that are not at hand)\nm2 The log has summary-depth:7 in it";
+        let own = "## Earlier summary (m1, of messages before it)\nm2 The log has summary-depth:7 in it";
         assert_eq!(without(own.into()), own);
     }
 }

@@ -333,7 +333,7 @@ impl Page<'_> {
     fn quoted(&self, picks: &[usize]) -> String {
         let mut lines = Vec::new();
         let mut before = None;
-        for at in picks {
+        for (nth, at) in picks.iter().enumerate() {
             let statement = &self.pool.all()[*at];
             // A command says itself what it was.
             let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
@@ -353,7 +353,8 @@ impl Page<'_> {
                 None if is_first => format!("m{} $ {}", statement.message, statement.text),
                 _ => statement.text.to_string(),
             });
-            if lacks(at + 1) {
+            let next = picks.get(nth + 1).map(|next| &self.pool.all()[*next]);
+            if lacks(at + 1) || next.is_some_and(|next| parts_comment(statement, next)) {
                 lines.push(LEFT_OUT.to_owned());
             }
         }
@@ -371,11 +372,19 @@ impl Page<'_> {
     }
 }
 
+/// Returns whether `one` is a comment in code and `next`, of the same message, does not follow it there: it would be taken for what the
+/// comment is on.
+pub(super) fn parts_comment(one: &Statement, next: &Statement) -> bool {
+    const BEGIN: [&str; 5] = ["//", "# ", "-- ", "/*", "<!--"];
+    let is_comment = BEGIN.iter().any(|mark| one.text.trim_start().starts_with(mark));
+    is_comment && one.message == next.message && next.nth() != one.nth() + 1
+}
+
 /// What stands behind the beginning of a message.
 const CUT: &str = " […]";
 
 /// What stands for parts of a record that are left out.
-const LEFT_OUT: &str = "…";
+pub(super) const LEFT_OUT: &str = "…";
 
 /// Bytes of an item that is told rather than left out as the only one of its list.
 const SHORT_ITEM: usize = 100;

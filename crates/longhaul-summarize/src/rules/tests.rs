@@ -584,6 +584,45 @@ fn what_much_work_was_done_for_is_told_before_small_talk_and_what_is_left_out_is
 }
 
 #[test]
+fn a_request_that_a_kept_message_answers_is_told_as_answered() {
+    let fixture = "\nuser: Look at the relay.\nassistant: It is fine.\nuser: commit this\nassistant: !Bash#b1 {\"command\":\"git commit -am one\"}\ntool#b1: [main 45ffe0a] one\nassistant: Committed as 45ffe0a.\nuser: And what is next?\n";
+    let said = transcript(fixture);
+    let (covered, kept) = said.entries().split_at(5);
+    let text = draft_of(covered, 400, kept).text;
+    assert!(text.contains("m2 commit this (answered in m5)"), "{text}");
+}
+
+#[test]
+fn what_was_cut_for_room_ends_with_a_whole_line() {
+    let whole = "## Request (m8): the user's message below; work on it up to m9 is told here\n## Rules and facts from the user\n- m1: Keep the log.\n- m2: We need no lock here, it makes the loop slow.";
+    let cut = |end: usize| super::whole_lines(whole, whole[..end].to_owned());
+    let until = |words: &str| whole.find(words).unwrap() + words.len();
+    assert!(cut(until("We need no")).ends_with("- m1: Keep the log."));
+    assert!(cut(until("Keep the log.")).ends_with("- m1: Keep the log."));
+    // The first line that says something stays, whatever is left of it.
+    assert!(cut(until("- m1: Keep")).ends_with("- m1: Keep"));
+    assert_eq!(cut(whole.len()), whole);
+    let told = super::asked::without_empty_promise(whole.to_owned());
+    assert!(told.starts_with("## Request (m8): the user's message below\n"), "{told}");
+    let with_work = format!("{whole}\n## Changed files\na.rs: edited");
+    assert_eq!(super::asked::without_empty_promise(with_work.clone()), with_work);
+}
+
+#[test]
+fn a_comment_is_not_told_over_code_that_it_is_not_on() {
+    let said = transcript(
+        "\nuser: go\nassistant: !Read#c1 {\"file_path\":\"a.go\"}\ntool#c1: // BEFORE: the first is 0\nfor i := range count {\n// AFTER: the first is 1\nfor i := range count - 1 {\n",
+    );
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let lines: Vec<_> = index.statements().all().iter().filter(|line| line.message == 2).collect();
+    let [before, old, after, new] = lines[..] else { panic!("{lines:?}") };
+    use super::render::parts_comment;
+    assert!(parts_comment(before, new) && !parts_comment(after, new));
+    assert!(!parts_comment(before, old) && !parts_comment(old, new), "code is not on code");
+}
+
+#[test]
 fn a_proposal_that_somebody_answered_is_not_told_as_open() {
     let said = r#"
 user: Look at order W12, the umbrella and the lamp.

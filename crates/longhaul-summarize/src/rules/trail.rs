@@ -3,7 +3,7 @@
 use longhaul_extract::{Statement, StatementKind, Statements};
 use longhaul_transcript::{FileNote, FileState};
 
-use super::render::{fenced, state};
+use super::render::{LEFT_OUT, fenced, parts_comment, state};
 
 /// The files that were changed, with the directory they share.
 #[derive(Debug)]
@@ -102,7 +102,8 @@ const MOST_SCRATCH: usize = 3;
 fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> String {
     let mut lines = Vec::new();
     let mut message = None;
-    for statement in statements {
+    let mut statements = statements.peekable();
+    while let Some(statement) = statements.next() {
         let mark = if statement.kind == StatementKind::Added { '+' } else { '-' };
         let handle = match message == Some(statement.message) {
             true => String::new(),
@@ -110,6 +111,9 @@ fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> S
         };
         message = Some(statement.message);
         lines.push(format!("{handle}{mark} {}", statement.text));
+        if statements.peek().is_some_and(|next| parts_comment(statement, next)) {
+            lines.push(LEFT_OUT.to_owned());
+        }
     }
     match lines.is_empty() {
         true => head,
