@@ -13,6 +13,7 @@ use crate::{
     dialect::Said,
     document::Layout,
     edit::{Home, Leaf, Located},
+    formats::gemini,
     json::Json,
     lines,
     media::{Data, Payload},
@@ -127,6 +128,8 @@ impl<'a> Read<'a> {
         said.payloads.iter().for_each(|(_, payload)| read.payload(payload));
         read.values.extend(said.name.iter().map(|name| name.to_string()));
         read.values.extend(known.model.map(str::to_owned));
+        // It stands in place of a signature, and is none.
+        read.values.insert(gemini::UNCHECKED.to_owned());
         read
     }
 

@@ -91,7 +91,7 @@ pub(super) static MESSAGE: Dialect = Dialect {
     is_patched: true,
     content_key: None,
     unsign,
-    settle: |_, _, _, _| {},
+    settle,
     with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: true,
@@ -283,19 +283,38 @@ fn instructions(values: &[String]) -> Option<String> {
     Some(format!("{{\"parts\":{}}}", super::listed(&parts.collect::<Vec<_>>())))
 }
 
+/// G-08: what stands in place of a signature where the model did not write the call: that it is not to be checked. Models before Gemini 3
+/// ask for no signature, and take this.
+pub(crate) const UNCHECKED: &str = "skip_thought_signature_validator";
+
+const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
+
 /// G-07, G-08: the signature of a part vouches for what the model wrote. A call that is changed says instead that it is
-/// not to be checked, in the words that the provider has for that; a text needs no signature.
+/// not to be checked; a text needs no signature.
 fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
     let Home::Element { element, .. } = located.home else { return };
     let part = element.object();
-    for key in ["thoughtSignature", "thought_signature"] {
+    for key in SIGNATURES {
         match (part.get(key), &located.leaf) {
             (Some(signature), Leaf::Arguments(_)) => {
-                edits.replace(signature.range_in(base), "\"skip_thought_signature_validator\"");
+                edits.replace(signature.range_in(base), quoted(UNCHECKED));
             }
             (Some(_), _) => remove_field(base, &part, key, edits),
             (None, _) => {}
         }
+    }
+}
+
+/// G-06, G-08: a call without a signature that leads its step now, since those before it went, or that was changed, is not to be checked.
+fn settle(base: &str, old: &[Located<'_>], new: &[Option<&Part>], edits: &mut Edits) {
+    let calls = old.iter().zip(new).filter(|(located, _)| matches!(located.part, Part::ToolCall(_)));
+    let first = calls.enumerate().find_map(|(nth, (located, new))| Some((nth, located, (*new)?)));
+    let Some((nth, located, call)) = first else { return };
+    let Home::Element { element, .. } = located.home else { return };
+    let is_as_written = nth == 0 && located.part == *call;
+    if !is_as_written && SIGNATURES.iter().all(|key| element.get(key).is_none()) {
+        let end = element.range_in(base).end - 1;
+        edits.replace(end..end, format!(",\"thoughtSignature\":{}", quoted(UNCHECKED)));
     }
 }
 
@@ -348,7 +367,7 @@ pub(super) fn read_part<'a>(
     seen: &mut HashMap<String, usize>,
 ) -> Located<'a> {
     let fields = part.object();
-    let signature = either(&fields, "thoughtSignature", "thought_signature").and_then(Json::text);
+    let signature = SIGNATURES.iter().find_map(|key| fields.some(key)).and_then(Json::text);
     if let Some(text) = fields.get("text").filter(|text| text.is_string()) {
         let words = text.string().unwrap_or_default();
         // G-09: what has a signature and no text is kept.
@@ -475,24 +494,38 @@ fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
         Role::Assistant => "model",
         _ => "user",
     };
-    let parts: Vec<String> = message.parts.iter().flat_map(|part| spell(part, sources)).collect();
+    let mut parts: Vec<String> = Vec::with_capacity(message.parts.len());
+    let mut has_called = false;
+    for part in &message.parts {
+        match part {
+            // G-06: the first call of a step is signed.
+            Part::ToolCall(call) => parts.push(spell_call(call, !std::mem::replace(&mut has_called, true))),
+            part => parts.extend(spell(part, sources)),
+        }
+    }
     match parts.is_empty() {
         true => Vec::new(),
         false => vec![format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","))],
     }
 }
 
-/// Spells a part; a result with an image becomes a response and the image behind it.
+/// Spells a call that the model did not write so.
+fn spell_call(call: &ToolCall, is_first: bool) -> String {
+    let signature =
+        if is_first { format!(",\"thoughtSignature\":{}", quoted(UNCHECKED)) } else { String::new() };
+    format!(
+        "{{\"functionCall\":{{\"id\":{},\"name\":{},\"args\":{}}}{signature}}}",
+        quoted(call.id.as_str()),
+        quoted(&call.name),
+        arguments_object(&call.arguments.0)
+    )
+}
+
+/// Spells a part that is no call; a result with an image becomes a response and the image behind it.
 fn spell(part: &Part, sources: &Sources<'_>) -> Vec<String> {
     match part {
         Part::Text(text) if text.is_empty() => Vec::new(),
         Part::Text(text) => vec![format!("{{\"text\":{}}}", quoted(text))],
-        Part::ToolCall(call) => vec![format!(
-            "{{\"functionCall\":{{\"id\":{},\"name\":{},\"args\":{}}}}}",
-            quoted(call.id.as_str()),
-            quoted(&call.name),
-            arguments_object(&call.arguments.0)
-        )],
         Part::ToolResult(result) => {
             let id = result.call_id.as_str();
             let key = if result.outcome == Outcome::Failed { "error" } else { "output" };

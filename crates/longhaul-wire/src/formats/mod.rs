@@ -10,7 +10,7 @@ mod claude_code;
 mod cline;
 mod codex;
 mod copilot;
-mod gemini;
+pub(crate) mod gemini;
 mod gemini_cli;
 mod longhaul;
 mod meeting;

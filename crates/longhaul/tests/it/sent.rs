@@ -124,7 +124,9 @@ async fn faults(mut session: Session, name: &str, said: usize) -> Vec<String> {
     let mut faults = Vec::new();
     for format in dialects() {
         let sent = view.to_json(format).unwrap();
-        let found = validate(sent.json.as_bytes(), format, &Profile::default()).unwrap();
+        // It asks for more than models before it.
+        let profile = Profile::of_model(if format == Format::Gemini { "gemini-3-pro" } else { "" });
+        let found = validate(sent.json.as_bytes(), format, &profile).unwrap();
         // Where nobody says anything there is nothing to send, and that is told.
         if sent.losses.iter().any(|loss| loss.ends_with("there is nothing to send")) {
             continue;
@@ -209,7 +211,7 @@ const SPELLED: &[(Format, &str)] = &[
     ),
     (
         Format::Gemini,
-        r#"[{"role":"user","parts":[{"text":" "},{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"ls","args":{}}},{"functionCall":{"id":"b","name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"ls","response":{"output":" "}}}]}]"#,
+        r#"[{"role":"user","parts":[{"text":" "},{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"ls","args":{}},"thoughtSignature":"c2ln"},{"functionCall":{"id":"b","name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"ls","response":{"output":" "}}}]}]"#,
     ),
     (Format::Gemini, r#"[{"role":"user","parts":[{"text":" "}]}, {"role":"user","parts":[{"text":"go"}]}]"#),
     (
@@ -266,6 +268,40 @@ async fn of_many_calls_each_stands_with_its_result() {
         sent.iter().filter_map(|message| message["tool_calls"].as_array().map(Vec::len)).collect();
     assert_eq!(calls, [128, 128, 44]);
     assert_eq!(sent.iter().filter(|message| message["role"] == "tool").count(), 300);
+}
+
+/// G-06, G-08: what another provider's model called goes on with Gemini 3, whole and where results are digested or summarized.
+#[tokio::test]
+async fn g_08_calls_of_another_provider_go_on_with_gemini_3() {
+    let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+    let mut session = Session::builder(SessionId::new("g").unwrap(), window).build().unwrap();
+    session.push_json(Format::Anthropic, r#"{"role":"user","content":"Look at all files."}"#).unwrap();
+    let mut summaries = 0;
+    for nth in 0..60 {
+        let calls: Vec<String> = (0..=nth % 3)
+            .map(|at| format!(r#"{{"type":"tool_use","id":"toolu_{nth}_{at}","name":"read","input":{{"path":"{nth}.rs"}}}}"#))
+            .collect();
+        let shown = "a line of the file ".repeat(30);
+        let results: Vec<String> = (0..=nth % 3)
+            .map(|at| {
+                format!(r#"{{"type":"tool_result","tool_use_id":"toolu_{nth}_{at}","content":"{shown}"}}"#)
+            })
+            .collect();
+        let message = |role: &str, blocks: Vec<String>| {
+            format!(r#"{{"role":"{role}","content":[{}]}}"#, blocks.join(","))
+        };
+        session.push_json(Format::Anthropic, &message("assistant", calls)).unwrap();
+        session.push_json(Format::Anthropic, &message("user", results)).unwrap();
+        let view = session.prepare().await.unwrap();
+        summaries = summaries.max(view.summaries().count());
+        let sent = view.to_json(Format::Gemini).unwrap();
+        for model in ["gemini-3-pro", "gemini-2.5-pro"] {
+            let found = validate(sent.json.as_bytes(), Format::Gemini, &Profile::of_model(model)).unwrap();
+            assert_eq!(found, [], "{nth}: {}", sent.json);
+        }
+        assert!(!view.to_json(Format::Anthropic).unwrap().json.contains("skip_thought"));
+    }
+    assert!(summaries > 0);
 }
 
 /// Each request tells all that it lost: nobody else knows which went out, and in what format.
