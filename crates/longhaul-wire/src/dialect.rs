@@ -61,8 +61,8 @@ pub(crate) struct Dialect {
     /// Returns how a message is spelled in a request, from the items that it was read from; `None` for a dialect that no
     /// provider takes.
     pub(crate) spelling: Option<Spelling>,
-    /// Returns the messages inside the answer of a provider.
-    pub(crate) answer: for<'a> fn(Json<'a>) -> Option<Vec<Json<'a>>>,
+    /// Returns the messages inside the answer of a provider; `None` for what is no such answer.
+    pub(crate) answer: for<'a> fn(Json<'a>) -> Result<Option<Vec<Json<'a>>>, Fault>,
     /// Reads what an answer cost, from the object with the counts.
     pub(crate) usage: fn(Json<'_>) -> Option<Usage>,
     /// Says what is expected in the place of a message in another provider's shape: read leniently it would lose its calls,
@@ -273,6 +273,24 @@ pub(crate) const OF_BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", 
 
 /// Parts that only messages of Responses have.
 pub(crate) const OF_ITEMS: [&str; 2] = ["input_text", "output_text"];
+
+/// Returns the one answer that a provider gave under `key`, as long as it gave one: of several nobody but the caller knows which one
+/// the conversation goes on with.
+pub(crate) fn one_answer<'a>(answer: Json<'a>, key: &'static str) -> Result<Option<Json<'a>>, Fault> {
+    let answers = answer.get(key).map(Json::elements).unwrap_or_default();
+    match answers[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        _ => {
+            let found = format!("{} of them", answers.len());
+            Err(Fault::new(
+                key,
+                &found,
+                "one; of several push the message that the conversation goes on with",
+            ))
+        }
+    }
+}
 
 /// Returns arguments as a JSON object, whatever the model wrote: what is none is carried under `input`.
 pub(crate) fn arguments_object(arguments: &str) -> String {

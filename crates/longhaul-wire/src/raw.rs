@@ -21,7 +21,8 @@ use crate::{
 ///
 /// # Errors
 /// When it is no JSON, when a message does not have the shape of the format, when it is the body of a request (push its
-/// messages one by one), and for formats that can only be imported.
+/// messages one by one), an answer that failed, or one with several `choices` or `candidates` (push the message of the one that the
+/// conversation goes on with), and for formats that can only be imported.
 pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, WireError> {
     let dialect = format.writing()?.dialect;
     let value = Json::check(json.as_bytes()).map_err(|flaw| syntax_error(&flaw, 0))?;
@@ -33,7 +34,10 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
     let mut messages: Vec<Message> = Vec::new();
     let items = match value.is_array() {
         true => value.elements(),
-        false => (dialect.answer)(value).unwrap_or_else(|| vec![value]),
+        false => {
+            let answer = (dialect.answer)(value).map_err(|fault| fault.at("the answer"))?;
+            answer.unwrap_or_else(|| vec![value])
+        }
     };
     for (at, item) in items.into_iter().enumerate() {
         let place = |fault: Fault| fault.at(&format!("message {at}"));

@@ -105,6 +105,49 @@ fn an_answer_is_taken_out_of_the_body_around_it() {
 }
 
 #[test]
+fn a_body_that_is_not_one_answer_is_refused() {
+    let failed = "expected an answer that did not fail";
+    let two = "found 2 of them; expected one; of several push the message that the conversation goes on with";
+    let said = r#"{"role":"assistant","content":"hi"}"#;
+    let content = r#"{"role":"model","parts":[{"text":"hi"}]}"#;
+    for (format, body, expected) in [
+        (
+            Format::Responses,
+            r#"{"id":"resp_1","error":{"code":"server_error"},"status":"failed","output":[]}"#.to_owned(),
+            format!(r#"the answer.error: found {{"code":"server_error"}}; {failed}"#),
+        ),
+        (
+            Format::Responses,
+            r#"{"id":"resp_1","error":null,"status":"failed","output":[]}"#.to_owned(),
+            format!("the answer.status: found failed; {failed}"),
+        ),
+        (
+            Format::OpenAi,
+            format!(r#"{{"choices":[{{"message":{said}}},{{"message":{said}}}]}}"#),
+            format!("the answer.choices: {two}"),
+        ),
+        (
+            Format::Gemini,
+            format!(r#"{{"candidates":[{{"content":{content}}},{{"content":{content}}}]}}"#),
+            format!("the answer.candidates: {two}"),
+        ),
+    ] {
+        assert_eq!(messages_from_json(format, &body).unwrap_err().to_string(), expected);
+    }
+    for (format, body) in [
+        (Format::OpenAi, r#"{"error":{"message":"x"}}"#),
+        (Format::Anthropic, r#"{"type":"error","error":{"type":"overloaded_error"}}"#),
+        (Format::Responses, r#"{"error":{"message":"x"}}"#),
+        (Format::Gemini, r#"{"error":{"code":400}}"#),
+    ] {
+        assert!(messages_from_json(format, body).is_err(), "{format}");
+    }
+    // One that was broken off says something all the same.
+    let body = r#"{"error":null,"status":"incomplete","output":[{"role":"assistant","content":"hi"}]}"#;
+    assert_eq!(messages_from_json(Format::Responses, body).unwrap().len(), 1);
+}
+
+#[test]
 fn a_shortened_message_is_patched_and_keeps_the_rest() {
     for format in FORMATS {
         let mut messages = pushed(format);

@@ -94,7 +94,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
         [item] if !is_answer(*item) => Some(item.raw().to_owned()),
         items => request_message(items),
     }),
-    answer: |_| None,
+    answer: |_| Ok(None),
     usage,
     expected: |item| {
         let content = item.get("content").filter(|content| !content.is_null());

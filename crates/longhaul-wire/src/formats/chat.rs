@@ -67,7 +67,7 @@ static MESSAGE: Dialect = Dialect {
     has_detail: false,
     has_file_names: false,
     takes_name: |_| false,
-    answer: |_| None,
+    answer: |_| Ok(None),
     usage: |_| None,
     expected: |_| None,
     outside: Some(Outside { dialect: &SYSTEM, is_one: |item| item.is_string(), of_message: |_| None }),

@@ -16,7 +16,7 @@ use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{Dialect, Outside, Said, Sources, arguments_object, as_they_are, opaque},
+    dialect::{Dialect, Outside, Said, Sources, arguments_object, as_they_are, one_answer, opaque},
     edit::{Edits, Emptied, Home, Leaf, Located, append, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
@@ -104,8 +104,8 @@ pub(super) static MESSAGE: Dialect = Dialect {
     takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |value| {
-        let first = value.get("candidates")?.elements().into_iter().next()?;
-        first.get("content").map(|content| vec![content])
+        let candidate = one_answer(value, "candidates")?;
+        Ok(candidate.and_then(|candidate| candidate.get("content")).map(|content| vec![content]))
     },
     usage,
     expected: |item| {

@@ -75,7 +75,7 @@ static MESSAGE: Dialect = Dialect {
     takes_id: |_| true,
     takes_name: |_| true,
     spelling: None,
-    answer: |_| None,
+    answer: |_| Ok(None),
     usage: |_| None,
     expected: |_| None,
     outside: None,

@@ -12,7 +12,9 @@ use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, opaque, typed_text},
+    dialect::{
+        Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, one_answer, opaque, typed_text,
+    },
     edit::{Edits, Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
@@ -93,8 +95,8 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     takes_name: is_name,
     spelling: Some(|items| Some(items.iter().map(|item| respelled(*item)).collect::<Vec<_>>().join("\n"))),
     answer: |value| {
-        let first = value.get("choices")?.elements().into_iter().next()?;
-        first.get("message").map(|message| vec![message])
+        let choice = one_answer(value, "choices")?;
+        Ok(choice.and_then(|choice| choice.get("message")).map(|message| vec![message]))
     },
     usage,
     expected: |item| {

@@ -88,11 +88,7 @@ pub(super) static MESSAGE: Dialect = Dialect {
     takes_id: |id| id.chars().count() <= 64,
     takes_name: |_| false,
     spelling: Some(as_they_are),
-    // An item that answers a call has an `output` too.
-    answer: |value| match value.get("type").is_none() && value.get("role").is_none() {
-        true => value.get("output").filter(|output| output.is_array()).map(Json::elements),
-        false => None,
-    },
+    answer,
     usage: super::openai::usage,
     expected: |item| {
         let is_foreign = has_any(item, &BESIDE) || has_block(item, &OF_BLOCKS);
@@ -100,6 +96,22 @@ pub(super) static MESSAGE: Dialect = Dialect {
     },
     outside: Some(Outside { dialect: &INSTRUCTIONS, is_one: |item| item.is_string(), of_message: |_| None }),
 };
+
+/// Returns the items of an answer, as long as it did not fail.
+fn answer(value: Json<'_>) -> Result<Option<Vec<Json<'_>>>, Fault> {
+    let fields = value.object();
+    // An item that answers a call has an `output` too.
+    let is_item = fields.get("type").is_some() || fields.get("role").is_some();
+    let Some(output) = fields.get("output").filter(|output| output.is_array() && !is_item) else {
+        return Ok(None);
+    };
+    let has_failed = fields.text("status").is_some_and(|status| status == "failed");
+    match fields.some("error") {
+        Some(error) => Err(Fault::new("error", error.raw(), "an answer that did not fail")),
+        None if has_failed => Err(Fault::new("status", "failed", "an answer that did not fail")),
+        None => Ok(Some(output.elements())),
+    }
+}
 
 /// Items as a Codex rollout has them.
 pub(crate) static ROLLOUT: Dialect = Dialect { read: |value| read(value, true), ..MESSAGE };

@@ -97,7 +97,7 @@ static MESSAGE: Dialect = Dialect {
     takes_id: |_| true,
     takes_name: |_| false,
     spelling: Some(as_they_are),
-    answer: |_| None,
+    answer: |_| Ok(None),
     usage: |_| None,
     expected: |item| {
         let parts = item.get("parts").filter(|parts| parts.is_array());
