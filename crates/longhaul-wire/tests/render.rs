@@ -883,6 +883,28 @@ fn results_of_several_answers_each_stand_behind_their_own() {
 }
 
 #[test]
+fn r_03_words_behind_calls_stand_before_them() {
+    let call = |id: &str| Part::ToolCall(ToolCall::function(id, "ls", "{}"));
+    let result = |id: &str| {
+        Message::new(Role::Tool, vec![Part::ToolResult(ToolResult::text(id, "x", Outcome::Unstated))])
+    };
+    let mut strict = Profile::default();
+    strict.keeps_adjacent = true;
+    let calls = Message::new(Role::Assistant, vec![call("a"), call("b")]);
+    let words = Message::assistant("It runs.");
+    let [a, b, go] = [result("a"), result("b"), Message::user("go")];
+    for said in [
+        [&go, &calls, &words, &a, &b, &go],
+        [&go, &calls, &words, &b, &a, &go],
+        [&go, &calls, &a, &words, &b, &go],
+    ] {
+        let sent = render(said, Format::Responses).unwrap();
+        assert_eq!(validate(sent.json.as_bytes(), Format::Responses, &strict).unwrap(), [], "{}", sent.json);
+        assert!(sent.json.contains("It runs."), "{}", sent.json);
+    }
+}
+
+#[test]
 fn g_03_turns_of_the_model_that_follow_each_other_are_joined() {
     let words = r#"{"role":"model","parts":[{"text":"Let me see.","thoughtSignature":"c2ln"}]}"#;
     let call = r#"{"parts":{"functionCall":{"name":"ls","args":{}}},"role":"model"}"#;

@@ -58,13 +58,19 @@ fn calls_of_the_assistant(messages: Vec<Message>, losses: &mut Losses) -> Vec<Me
     split
 }
 
-/// Joins the items that formats of one item a line make of one answer: words and calls that follow each other.
+/// Joins the items that formats of one item a line make of one answer: words and calls that follow each other. Words behind calls
+/// whose results are still to come are of that answer too.
 fn join_runs(messages: Vec<Message>) -> Vec<Message> {
     let mut joined: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
-        let is_call = message.calls().next().is_some();
+        let calls = |message: &Message| message.calls().next().is_some();
+        let is_one = |last: &Message| {
+            message.role == Role::Assistant
+                && last.role == Role::Assistant
+                && (calls(&message) || calls(last))
+        };
         match joined.last_mut() {
-            Some(last) if message.role == Role::Assistant && last.role == Role::Assistant && is_call => {
+            Some(last) if is_one(last) => {
                 last.parts.extend(message.parts);
             }
             _ => joined.push(message),
