@@ -59,8 +59,9 @@ pub fn with_facts(
 }
 
 /// Returns `draft` with the user's `rules` behind its words, verbatim, as far as neither they nor what stays shows them: for the mode
-/// `llm`, in which nothing else stands beside a summarizer's words. Of many the newest are told. Words that leave them no room give
-/// way, and that is told at the end of [`Draft::repairs`].
+/// `llm`, in which nothing else stands beside a summarizer's words. They may take all that the words leave of the limit, what is wanted
+/// only at the moment no more than a share. Of more than that the newest are told. Words that leave them no room give way up to that
+/// share, and that is told at the end of [`Draft::repairs`].
 pub fn with_rules(draft: Draft, request: &SummaryRequest<'_>, rules: &[Constraint]) -> Draft {
     let mut draft = with_rules_in_data(draft, rules);
     let (counter, limit) = (request.counter, request.limit);
@@ -75,7 +76,9 @@ pub fn with_rules(draft: Draft, request: &SummaryRequest<'_>, rules: &[Constrain
     for rule in holds.rev() {
         lines.insert(0, format!("- m{}: {}", rule.message, one_line(rule.text.trim())));
         let longer = format!("{}#{}\n{}", heading(), rules::RULES, lines.join("\n"));
-        if counter.count_up_to(&longer, limit.scaled(RULES_SHARE)).is_some() {
+        let fits_beside = || counter.count_up_to(&format!("{said}{longer}"), limit).is_some();
+        let is_in_share = counter.count_up_to(&longer, limit.scaled(RULES_SHARE)).is_some();
+        if is_in_share || rules::is_lasting(&rule.text) && fits_beside() {
             behind = longer;
         } else {
             lines.remove(0);
@@ -193,7 +196,7 @@ fn below(text: &str) -> String {
     text.lines().map(lower).collect::<Vec<_>>().join("\n")
 }
 
-/// The user's rules get at most this share of the limit.
+/// The user's rules get at most this share of the limit where the words leave less.
 const RULES_SHARE: f64 = 0.35;
 
 /// How often the facts are asked for again in less room.

@@ -1,7 +1,7 @@
 //! Puts the model's words and the rules' facts together, within the limit.
 
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{ActionItem, Constraint, ErrorNote, Summary, SummaryMode, Tokens};
+use longhaul_transcript::{ActionItem, Constraint, ErrorNote, Summary, SummaryMode, Tokens, one_line};
 
 use crate::{
     Answer, Summarizer, SummaryRequest,
@@ -9,6 +9,7 @@ use crate::{
     beside::with_said,
     needed::Needed,
     notes::{Notes, Section},
+    rules::is_lasting,
     shortened,
     supplement::supplemented,
 };
@@ -62,7 +63,10 @@ pub(crate) async fn compose(
         return None;
     }
     let left = limit - counter.count_text(&said) - SEPARATOR;
-    let pinned = pinned(constraints, request, limit.scaled(PINNED_SHARE).min(left));
+    let share = limit.scaled(PINNED_SHARE).min(left);
+    // In `hybrid` the facts by rule tell of the rest.
+    let most = if mode == SummaryMode::Llm { left } else { share };
+    let pinned = pinned(constraints, request, share, most);
     let words = if pinned.is_empty() { said } else { format!("{pinned}\n{said}") };
     let spoken = counter.count_text(&words);
     let kept = with_said(request, &words);
@@ -143,20 +147,25 @@ pub(crate) fn compose_notes(
     Some(Composed { summary, text, tokens })
 }
 
-/// Returns the user's rules, verbatim, the newest first where not all fit; those that the kept messages show, and those
-/// that the user took back, are left out.
-fn pinned(constraints: &[Constraint], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+/// Returns the user's rules, verbatim, the newest first where not all fit a `share`, or what holds on `most`; those that the kept messages
+/// show, and those that the user took back, are left out.
+fn pinned(constraints: &[Constraint], request: &SummaryRequest<'_>, share: Tokens, most: Tokens) -> String {
     let is_shown = |rule: &Constraint| {
         request.kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule.text.trim())))
     };
-    let mut page = Page { text: String::new(), counter: request.counter, limit };
-    let rules = constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule));
-    let rules: Vec<String> = rules.map(|rule| format!("{} (m{})", rule.text.trim(), rule.message)).collect();
-    page.lines("The user's rules", &rules);
-    page.text
+    let mut text = String::new();
+    for rule in constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
+        let before = if text.is_empty() { "The user's rules:" } else { &text };
+        let longer = format!("{before}\n- {} (m{})", one_line(rule.text.trim()), rule.message);
+        let limit = if is_lasting(&rule.text) { most } else { share };
+        if request.counter.count_up_to(&longer, limit).is_some() {
+            text = longer;
+        }
+    }
+    text
 }
 
-/// The share of the limit that the user's rules may take before anything else is said.
+/// The share of the limit that the user's rules may take before facts by rule are told.
 const PINNED_SHARE: f64 = 0.2;
 /// What the blank line between the two parts may cost.
 const SEPARATOR: Tokens = Tokens(2);

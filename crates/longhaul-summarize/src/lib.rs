@@ -93,7 +93,7 @@ pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerM
 pub use request::{
     Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest, says_nothing,
 };
-pub use review::{Doubt, Review, Reviewed, Reviewer, Shown};
+pub use review::{Doubt, Review, Reviewed, Reviewer, Shown, is_edited};
 pub use run::within;
 pub use scripted::Scripted;
 pub use shorten::shortened;

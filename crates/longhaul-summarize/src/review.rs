@@ -160,8 +160,13 @@ impl Draft {
 
     /// Returns whether a person edited it: nothing is put beside what they made of it.
     pub fn is_edited(&self) -> bool {
-        self.made_with.ends_with(EDITED)
+        is_edited(&self.made_with)
     }
+}
+
+/// Returns whether what was made with this was edited by a person.
+pub fn is_edited(made_with: &str) -> bool {
+    made_with.ends_with(EDITED)
 }
 
 /// Looks at what a person makes of a summary. The conversation is read once, and only where somebody doubts.

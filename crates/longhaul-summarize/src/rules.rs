@@ -57,7 +57,8 @@ mod undone;
 mod values;
 
 pub use account::{MOST_COMMANDS, task, tools_used};
-pub(crate) use persons::RULES;
+pub use persons::left_out;
+pub(crate) use persons::{RULES, is_lasting};
 
 use acts::{Acts, Front, Part};
 use choose::{Choice, Looks, Places};

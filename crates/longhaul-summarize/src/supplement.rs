@@ -1,5 +1,7 @@
 //! What only rules know exactly, beside a model's statements: as far as those do not hold it already.
 
+use std::collections::HashSet;
+
 use longhaul_extract::{Run, Verdict, runs};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -9,9 +11,10 @@ use longhaul_transcript::{
 use crate::{
     SummaryRequest,
     notes::{EXACTLY, Notes, Section, Statement, UNCONFIRMED},
+    rules::is_lasting,
 };
 
-/// The share of the limit that the user's rules may take.
+/// The share of the limit that the user's rules may take where the statements leave less.
 const RULES_SHARE: f64 = 0.15;
 /// The share of the limit that all that rules add may take.
 const ADDED_SHARE: f64 = 0.25;
@@ -52,8 +55,8 @@ pub(crate) fn supplemented(
     }
 }
 
-/// Puts the user's rules among the statements, verbatim, newest first where not all fit. A quotation of a rule that was
-/// taken back goes.
+/// Puts the user's rules among the statements, verbatim, newest first where not all fit: what holds on may take all that the statements
+/// leave. A quotation of a rule that was taken back goes.
 fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest<'_>, limit: Tokens) {
     for rule in rules.iter().filter(|rule| rule.superseded_by.is_some()) {
         let quoted = quotation(rule);
@@ -63,21 +66,29 @@ fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest
     if !request.entries.iter().chain(request.kept).any(|entry| entry.message.role == Role::Assistant) {
         return;
     }
+    // Those that the summary before quoted are chosen anew: what was left then may be needed for statements now.
+    let quoted: HashSet<String> = rules.iter().map(quotation).collect();
+    notes.statements.retain(|statement| !quoted.contains(&statement.text));
     let said = notes.render();
     let is_shown = |rule: &Constraint| {
         let words = rule.text.trim();
         let in_kept = |entry: &Entry| entry.message.texts().any(|text| text.contains(words));
         words.is_empty() || said.contains(words) || request.kept.iter().any(in_kept)
     };
-    let mut room = limit.scaled(RULES_SHARE);
+    let counter = request.counter;
+    let share = limit.scaled(RULES_SHARE);
+    let heading = counter.count_text(&format!("\n## {}\n", Section::Rules.heading()));
+    let left = limit - counter.count_text(&said) - heading;
+    let mut used = Tokens::ZERO;
     let mut quoted = Vec::new();
     for rule in rules.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
         let text = quotation(rule);
-        let cost = request.counter.count_text(&text) + Tokens(2);
-        if cost > room {
+        let cost = counter.count_text(&text) + Tokens(2);
+        let most = if is_lasting(&rule.text) { share.max(left) } else { share };
+        if used + cost > most {
             continue;
         }
-        room -= cost;
+        used += cost;
         // A piece of the rule that the model quoted stands in the whole of it.
         notes.statements.retain(|statement| !is_piece(statement, &rule.text));
         quoted.push(Statement { section: Section::Rules, lead: "- ".into(), text, goes_on: false });
@@ -330,6 +341,10 @@ impl Page<'_> {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::SessionId;
+
     use super::*;
 
     const SAID: &str = r#"user: Find out why the relay tests fail.
@@ -386,5 +401,41 @@ Exit code: 1
         let told = ["Last run of `pytest tests/errors.py --exit`: exit 1, 1 failed, 3 passed in 0.2s"];
         assert_eq!(lines("- `pytest tests/errors.py --exit` is the check."), told);
         assert_eq!(lines("- `pytest tests/errors.py --exit` fails."), Vec::<String>::new());
+    }
+
+    #[test]
+    fn rules_take_what_the_statements_leave_and_a_share_where_that_is_less() {
+        let transcript = longhaul_testkit::transcript("user: Begin.\nassistant: I begin.");
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::new());
+        let rule = |nth: u64| format!("Never change the function handler_{nth}.");
+        let constraints = (0..30).map(|nth| Constraint { text: rule(nth), message: 0, superseded_by: None });
+        let known = Summary { constraints: constraints.collect(), ..Summary::default() };
+        let limit = Tokens(700);
+        let request = SummaryRequest::new(&session, transcript.entries(), &index, &CharsPer4, limit);
+        let notes = |statements: u64| Notes {
+            statements: (0..statements)
+                .map(|nth| Statement {
+                    section: Section::Findings,
+                    lead: "- ".into(),
+                    text: format!("Part {nth} was read from its beginning to its end."),
+                    goes_on: false,
+                })
+                .collect(),
+            ..Notes::default()
+        };
+        let told = |said: Notes| {
+            let (text, tokens, notes) = supplemented(said, &[], &known, &request, limit).unwrap();
+            assert!(tokens <= limit, "{text}");
+            ((0..30).filter(|nth| text.contains(&rule(*nth))).collect::<Vec<_>>(), notes)
+        };
+        let (all, mut notes_with_rules) = told(notes(1));
+        assert_eq!(all.len(), 30);
+        let (few, _) = told(notes(55));
+        assert!((4..10).contains(&few.len()) && few.ends_with(&[28, 29]), "the newest: {few:?}");
+        // What the summary before had room for is no claim to it.
+        notes_with_rules.statements.extend(notes(55).statements);
+        let (still, notes) = told(notes_with_rules);
+        assert_eq!(still, few);
+        assert!(notes.statements.len() > few.len() + 30, "{notes:?}");
     }
 }

@@ -64,7 +64,10 @@ pub struct Config {
     /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer: without one `llm` is refused, and in
     /// `hybrid` rules write all of it, which a session says. In `hybrid` a `Summarizer` of your
     /// own that returns prose gets half of the room, and facts by rule fill the rest; under `rolling` and `two-tier` it gets all
-    /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show.
+    /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show: these may take all
+    /// that the words leave, and where that is less, words give way to them up to about a third of the limit. Of more rules than that the
+    /// newest stay; in `rules` what binds goes before wishes, short before long, and newer before older. How many were left out is in
+    /// the record (`checks`) and the event `left_out`.
     ///
     /// A model that is asked by a schema (`summary_form`, and preset `chain`) is asked for everything in `llm`, and in `hybrid` for the
     /// narrative and decisions alone; in both facts by rule that it does not tell take the room that its words leave. `longhaul compact`

@@ -123,7 +123,8 @@ pub enum EventKind {
         /// Messages dropped from the view.
         dropped: u64,
     },
-    /// A summary that was applied lacks something that its summarizer wrote, or the facts by rule beside it: there was no room for all of it.
+    /// A summary that was applied lacks something that its summarizer wrote, the facts by rule beside it, or rules of the user that no
+    /// message that stays shows either: there was no room for all of it.
     /// The user should be told. The record says so too ([`Summary::checks`](longhaul_transcript::Summary::checks)).
     LeftOut {
         /// What, and how much of it, without a word of it.

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::HashSet};
 use longhaul_extract::{
     DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells,
 };
-use longhaul_transcript::{Constraint, Entry, Speaker, Tokens};
+use longhaul_transcript::{Constraint, Entry, Speaker, Tokens, one_line};
 
 use super::{again::Again, fixed::Fixed, marked, questions::asks};
 
@@ -14,6 +14,39 @@ pub(super) fn binding(rules: &[Constraint]) -> Vec<Constraint> {
     let bound = bound(rules, &lifted_by_each(rules));
     let binds = rules.iter().zip(bound).filter(|(_, bound)| bound.rank < PLAIN_RULE);
     binds.map(|(rule, _)| rule.clone()).collect()
+}
+
+/// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others.
+pub(crate) fn is_lasting(demand: &str) -> bool {
+    let is_of_the_moment = || is_passing_wish(demand) || asks(demand);
+    !leads(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
+}
+
+/// Returns how many of the user's `rules` that hold on nothing of `shown` shows, in words without any of theirs; `None` where it shows
+/// all of them.
+pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
+    let lifted = lifted_by_each(rules);
+    let holds = |(rule, lifted): &(&Constraint, &Vec<usize>)| {
+        rule.superseded_by.is_none() && lifted.is_empty() && is_lasting(&rule.text)
+    };
+    let holding: Vec<&str> =
+        rules.iter().zip(&lifted).filter(holds).map(|(rule, _)| rule.text.trim()).collect();
+    let is_shown = |rule: &str| shown.iter().any(|said| shows(said, rule) || shows(said, &one_line(rule)));
+    let n_missing = holding.iter().filter(|rule| !is_shown(rule)).count();
+    (n_missing > 0).then(|| format!("{n_missing} of {} rules of the user left out: no room", holding.len()))
+}
+
+/// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in: both may stand where the list stands.
+fn shows(said: &str, rule: &str) -> bool {
+    let both =
+        |(lead, item): (&str, &str)| item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item);
+    let mut splits = rule.match_indices(": ").map(|(at, colon)| (&rule[..at], &rule[at + colon.len()..]));
+    said.contains(rule) || splits.any(both)
+}
+
+/// Returns whether a demand only leads in others.
+fn leads(demand: &str) -> bool {
+    demand.trim_end().ends_with([':', '：'])
 }
 
 impl Fixed<'_> {
@@ -104,22 +137,13 @@ impl Fixed<'_> {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
             by.is_some() && !is_standing_rule(&rule.text)
         };
-        let leads = rule.text.trim_end().ends_with([':', '：']);
-        !leads && !self.shows(&rule.text) && (lifts || !is_passed() && !is_undone())
+        !leads(&rule.text) && !self.shows(&rule.text) && (lifts || !is_passed() && !is_undone())
     }
 
     /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the
     /// words are there.
     fn shows(&self, text: &str) -> bool {
-        let has = |said: &str| {
-            // An item of a list is told with what leads it in: both may stand where the list stands.
-            let both = |(lead, item): (&str, &str)| {
-                item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item)
-            };
-            let mut splits =
-                text.match_indices(": ").map(|(at, colon)| (&text[..at], &text[at + colon.len()..]));
-            said.contains(text) || splits.any(both)
-        };
+        let has = |said: &str| shows(said, text);
         has(&self.said) || self.request.kept.iter().flat_map(|entry| entry.message.texts()).any(has)
     }
 }

@@ -5,10 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_extract::FactIndex;
+use longhaul_extract::{Domain, FactIndex};
 use longhaul_redact::Redactor;
 use longhaul_summarize::{
-    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE,
+    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, is_edited,
     rules::{self, RulesOptions},
     says_nothing, with_facts, with_facts_in_data, with_rules, with_rules_in_data,
 };
@@ -442,7 +442,7 @@ impl Job {
         };
         let left_out = self.note_left_out(&mut draft);
         let compacted = self.plan.clone().assemble_full(&self.source(), &self.settings, self.clean(draft))?;
-        Ok(Finished { left_out, ..self.finished(compacted)? })
+        Ok(self.finished_without(left_out, compacted)?)
     }
 
     /// Puts a summarizer's draft into its place, and gives the tail what the draft leaves of the room.
@@ -457,7 +457,7 @@ impl Job {
         left_out.extend(self.note_left_out(&mut draft));
         let draft = self.clean(draft);
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
-        Ok(Finished { left_out, ..self.finished(compacted)? })
+        Ok(self.finished_without(left_out, compacted)?)
     }
 
     /// Summarizes by rule.
@@ -632,7 +632,37 @@ impl Job {
             record.parent.clone_from(&self.head);
             record.id = self.id_of(record);
         }
-        Ok(Finished { job: self, compacted, left_out: Vec::new() })
+        let left_out = self.rules_left_out(&compacted);
+        compacted.record.summary.checks.extend(left_out.clone());
+        Ok(Finished { job: self, compacted, left_out: left_out.into_iter().collect() })
+    }
+
+    fn finished_without(
+        self,
+        mut left_out: Vec<String>,
+        compacted: Compacted,
+    ) -> Result<Finished, StepError> {
+        let finished = self.finished(compacted)?;
+        left_out.extend_from_slice(&finished.left_out);
+        Ok(Finished { left_out, ..finished })
+    }
+
+    /// Returns how many of the user's rules neither the summary nor a message that stays shows; `None` where that is none, where a person
+    /// or a summarizer that writes the facts itself chose what to say, and where only people talk, whose demands are no rules.
+    fn rules_left_out(&self, compacted: &Compacted) -> Option<String> {
+        let Compacted { record, head, tail, .. } = compacted;
+        let is_by_us = !self.writes_facts || record.made_with.ends_with(rules::MADE_WITH);
+        let is_assistants = |entry: &Entry| entry.message.role == Role::Assistant;
+        let is_meeting = self.index.domain() == Domain::Talk && !self.entries.iter().any(is_assistants);
+        if !is_by_us || is_edited(&record.made_with) || is_meeting {
+            return None;
+        }
+        let messages = head.iter().chain(tail).flat_map(|kept| kept.message.texts());
+        let shown: Vec<&str> = messages.chain([&*record.text]).collect();
+        // Summaries that stand beside this one told of their own.
+        let first = if self.has_own_range { record.covers.start } else { 0 };
+        let rules = record.summary.constraints.iter().filter(|rule| rule.message >= first).cloned();
+        rules::left_out(&rules.collect::<Vec<_>>(), &shown)
     }
 
     fn id_of(&self, record: &SummaryRecord) -> SummaryId {

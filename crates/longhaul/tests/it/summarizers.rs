@@ -482,3 +482,94 @@ async fn in_llm_the_users_rules_stand_beside_the_words_of_any_summarizer() {
     let rules = format!("{WORDS}\n\n## By rule\n### Rules and facts from the user\n- m0: {RULE}");
     assert_eq!(session.state().summary().unwrap().text, rules);
 }
+
+/// What was told of the user's rules that were left out.
+fn told_of_rules(told: &Mutex<Vec<EventKind>>) -> Vec<String> {
+    let told = told.lock().unwrap();
+    let left_out = told.iter().filter_map(|kind| match kind {
+        EventKind::LeftOut { what } if what.contains("rules of the user left out: no room") => {
+            Some(what.clone())
+        }
+        _ => None,
+    });
+    left_out.collect()
+}
+
+/// A conversation of 40 turns that begins with `rules`, compacted; with what was told of these, and with those the view lacks.
+async fn ruled(
+    mode: SummaryMode,
+    own: Option<Arc<dyn Summarizer>>,
+    window: u64,
+    rules: &[String],
+) -> (Session, Vec<String>, Vec<String>) {
+    let told: Arc<Mutex<Vec<EventKind>>> = Arc::default();
+    let log = Arc::clone(&told);
+    let window = ContextWindow::new(Tokens(window), Tokens(500));
+    let builder = Session::builder(SessionId::new("ruled").unwrap(), window)
+        .config(Config { mode, ..Config::default() })
+        .counter(Arc::new(CharsPer4))
+        .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()));
+    let builder = match own {
+        Some(own) => builder.summarizer(own),
+        None => builder,
+    };
+    let mut session = builder.build().unwrap();
+    session.push(Message::user(format!("We begin. {}", rules.join(" "))));
+    session.push(Message::assistant("Understood."));
+    for nth in 0..40 {
+        session.push(Message::user(format!("Question {nth}: {}", "lorem ipsum dolor ".repeat(30))));
+        session.push(Message::assistant(format!("Answer {nth} {}", "dolor ".repeat(50))));
+    }
+    session.compact(None).await.unwrap();
+    let view = session.state().view();
+    let shown: String =
+        view.messages().flat_map(|message| message.texts().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let missing = rules.iter().filter(|rule| !shown.contains(rule.as_str())).cloned().collect();
+    let told = told_of_rules(&told);
+    let checks = &session.state().summary().unwrap().summary.checks;
+    assert!(told.iter().all(|what| checks.contains(what)), "{checks:?}");
+    (session, told, missing)
+}
+
+#[tokio::test]
+async fn what_the_words_leave_is_for_the_users_rules_and_those_left_out_are_counted() {
+    let rules = |n: usize| -> Vec<String> {
+        (0..n).map(|nth| format!("Never change the function handler_{nth}.")).collect()
+    };
+    let few: Arc<dyn Summarizer> = Arc::new(Own(|| Ok(WORDS)));
+    let (session, told, missing) = ruled(SummaryMode::Llm, Some(Arc::clone(&few)), 8_000, &rules(30)).await;
+    assert_eq!((told, missing), (Vec::new(), Vec::new()), "{}", session.state().summary().unwrap().text);
+    // Not one word gives way for rules beyond their share.
+    let (session, told, missing) = ruled(SummaryMode::Llm, Some(few), 8_000, &rules(90)).await;
+    let record = session.state().summary().unwrap();
+    assert!(
+        record.text.contains(WORDS) && record.tokens <= Tokens(800),
+        "{}: {}",
+        record.tokens,
+        record.text
+    );
+    assert!(!missing.is_empty() && record.tokens > Tokens(760), "{}", record.text);
+    assert_eq!(told, [format!("{} of 90 rules of the user left out: no room", missing.len())]);
+    assert!(missing.contains(&rules(1)[0]), "the newest stay: {missing:?}");
+    // Where the words take all, a share is the bound.
+    let much: Arc<dyn Summarizer> = Arc::new(Overlong(0.9));
+    let (session, told, missing) = ruled(SummaryMode::Llm, Some(much), 8_000, &rules(30)).await;
+    let record = session.state().summary().unwrap();
+    assert!(record.text.contains("Statement 0") && record.tokens <= Tokens(800), "{}", record.text);
+    assert!(!missing.is_empty() && missing.len() < 30, "{missing:?}");
+    assert_eq!(told, [format!("{} of 30 rules of the user left out: no room", missing.len())]);
+}
+
+#[tokio::test]
+async fn rules_that_a_summary_by_rule_has_no_room_for_are_counted() {
+    let rules: Vec<String> =
+        (0..120).map(|nth| format!("Never change the function handler_{nth}.")).collect();
+    for mode in [SummaryMode::Rules, SummaryMode::Hybrid] {
+        let (_, told, missing) = ruled(mode, None, 8_000, &rules[..20]).await;
+        assert_eq!((told, missing), (Vec::new(), Vec::new()), "{mode:?}");
+        let (session, told, missing) = ruled(mode, None, 8_000, &rules).await;
+        let text = &session.state().summary().unwrap().text;
+        assert!(!missing.is_empty(), "{mode:?}: {text}");
+        assert_eq!(told, [format!("{} of 120 rules of the user left out: no room", missing.len())], "{text}");
+    }
+}
