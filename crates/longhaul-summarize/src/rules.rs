@@ -55,6 +55,7 @@ mod ticket;
 mod trail;
 mod undone;
 mod values;
+mod worked;
 
 pub use account::{MOST_COMMANDS, task, tools_used};
 pub use persons::left_out;
@@ -80,6 +81,7 @@ use talkers::Talkers;
 use ticket::Tickets;
 use trail::Trail;
 use undone::Undone;
+use worked::Worked;
 
 /// Settings of [`summarize`].
 #[derive(Clone, Debug)]
@@ -278,6 +280,7 @@ impl<'a> Reading<'a> {
             revised: &self.revised,
             forms: &self.forms,
             looks: &self.looks,
+            worked: &Worked::new(request.entries, few.persons, &acts.calls),
         };
         let page = Page {
             fixed: &fixed.first,

@@ -18,6 +18,7 @@ use super::{
     results::settles_a_number,
     revised::Revised,
     ticket::Tickets,
+    worked::Worked,
 };
 use crate::SummaryRequest;
 
@@ -78,6 +79,7 @@ pub(crate) struct Places<'a> {
     pub(crate) revised: &'a Revised<'a>,
     pub(crate) forms: &'a Forms,
     pub(crate) looks: &'a Looks,
+    pub(crate) worked: &'a Worked,
 }
 
 impl Places<'_> {
@@ -103,6 +105,7 @@ impl<'a> Choice<'a> {
         for (at, needed) in needed.iter_mut().enumerate() {
             *needed += if places.options.is_chosen(at) { CHOSEN } else { 0 };
             *needed += if places.tickets.hold(at) { TICKET } else { 0 };
+            *needed -= if places.worked.holds(&pool.all()[at]) { WORKED } else { 0 };
         }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
@@ -338,6 +341,9 @@ const CHOSEN: i32 = 2000;
 
 /// What it adds that a statement stands in the issue that the work is about.
 const TICKET: i32 = 2000;
+
+/// What it takes away that a statement is a step of a plan that was worked through.
+const WORKED: i32 = 1200;
 
 /// What it adds in the service of customers that a statement says which record is in which state.
 const HEADS: i32 = 2000;
