@@ -146,6 +146,7 @@ impl RuleSet {
             allow.regexes.extend(file.allowlist.regexes);
             allow.stopwords.extend(file.allowlist.stopwords);
             no_values.extend(file.no_values.iter().flat_map(|words| words.split_whitespace()));
+            no_values.extend_labels(file.labels.iter().flat_map(|words| words.split_whitespace()));
             let written = file.rules.into_iter().map(|rule| rule.with_names(&names));
             let tokens = file.tokens.into_iter().map(RawRule::of_token);
             for rule in written.chain(tokens).chain(file.options.into_iter().map(RawRule::of_option)) {
@@ -254,6 +255,9 @@ struct RawFile {
     /// Words that are no passwords, separated by spaces.
     #[serde(default)]
     no_values: Vec<String>,
+    /// What a password is called, separated by spaces.
+    #[serde(default)]
+    labels: Vec<String>,
     /// What expressions and key words of this file and later ones have in the place of `{{list}}`.
     #[serde(default)]
     names: BTreeMap<String, Vec<String>>,

@@ -396,6 +396,9 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     if is_id && !has_telling_name(label) {
         return false;
     }
+    if !rule.is_token && set.no_values.is_label(value) {
+        return false;
+    }
     if rule.is_labelled && set.no_values.has(value, label) || rule.is_token && reads_as_name(value) {
         return false;
     }

@@ -140,9 +140,13 @@ fn split(text: &[u8], line: Range<usize>, separator: u8) -> Vec<Range<usize>> {
     cells
 }
 
-/// Returns what stands in a cell, without what marks it. The last one may be the end of a string of JSON.
+/// Returns what stands in a cell, without what marks it: quotes, and stars on both sides. The last one may be the end of a string of JSON.
 fn bare(text: &[u8], cell: Range<usize>) -> Range<usize> {
-    let cell = trimmed(text, cell, |byte| byte.is_ascii_whitespace() || b"\"'`*".contains(&byte));
+    let is_mark = |byte: u8| byte.is_ascii_whitespace() || b"\"'`".contains(&byte);
+    let mut cell = trimmed(text, cell, is_mark);
+    while let [b'*', .., b'*'] = &text[cell.clone()] {
+        cell = trimmed(text, cell.start + 1..cell.end - 1, is_mark);
+    }
     let length = memchr(b'"', &text[cell.clone()]).unwrap_or(cell.len());
     cell.start..cell.start + length
 }
@@ -195,6 +199,7 @@ mod tests {
             ("     1\tpassword,user\n     2\tone,me\n", vec!["one"]),
             ("| User | **Password** |\n|---|:--|\n| me | `one` |\n| you | two |\n\nend", vec!["one", "two"]),
             ("Error: user,password\nme,one\n", vec!["one"]),
+            ("user,password\nme,Maple31*\nyou,**two**\n", vec!["Maple31*", "two"]),
             ("{\"user,password\nme,one\":\"x\"}", vec!["one"]),
             ("{\"a\":\"b\",\"user,password\nme,one\":\"x\"}", vec!["one"]),
             (" user | password \n------+----------\n me   | one\n(1 row)", vec!["one"]),

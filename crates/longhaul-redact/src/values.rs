@@ -8,6 +8,7 @@ pub(crate) struct NoValues {
     words: HashSet<String>,
     beginnings: Vec<String>,
     ends: Vec<String>,
+    labels: HashSet<String>,
 }
 
 impl NoValues {
@@ -22,6 +23,20 @@ impl NoValues {
         }
     }
 
+    /// Adds what a password is called in one language or another.
+    pub(crate) fn extend_labels<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        self.labels.extend(words.map(str::to_lowercase));
+    }
+
+    /// Returns whether `value` is what a password is called, as in a file of translations.
+    pub(crate) fn is_label(&self, value: &[u8]) -> bool {
+        const LONGEST: usize = 40;
+        let is_short = value.len() <= LONGEST;
+        let value = std::str::from_utf8(value).ok().filter(|_| is_short);
+        let word = |value: &str| value.trim_matches(|c: char| c.is_ascii_punctuation()).to_lowercase();
+        value.is_some_and(|value| self.labels.contains(&word(value)))
+    }
+
     /// Returns whether `value`, which stands behind `label` and what assigns it, is none. A value with digits or signs is one.
     pub(crate) fn has(&self, value: &[u8], label: &[u8]) -> bool {
         let ends = |bytes: &[u8], signs: fn(&u8) -> bool| {
@@ -29,7 +44,7 @@ impl NoValues {
         };
         let value = &value[..ends(value, u8::is_ascii_punctuation)];
         let value = &value[value.iter().take_while(|byte| byte.is_ascii_punctuation()).count()..];
-        let is_word = |byte: &u8| byte.is_ascii_alphabetic() || b"_-".contains(byte);
+        let is_word = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || b"_-".contains(byte);
         let Some(first) = value.first().filter(|_| value.iter().all(is_word)) else { return false };
         let value = String::from_utf8_lossy(value).to_lowercase();
         let label =
@@ -62,6 +77,17 @@ const LABELS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_password_is_called_is_a_label() {
+        let mut words = NoValues::default();
+        words.extend_labels(["hasło", "пароль"].into_iter());
+        for (value, expected) in
+            [("Hasło", true), ("HASŁO:", true), ("ПАРОЛЬ", true), ("hasło1", false), ("пароля", false)]
+        {
+            assert_eq!(words.is_label(value.as_bytes()), expected, "{value}");
+        }
+    }
 
     #[test]
     fn words_placeholders_and_labels_are_no_values() {

@@ -179,6 +179,24 @@ const PASSWORDS: &[&str] = &[
 
 /// What is said about passwords, what programs do with them, and what stands in the place of one.
 const INNOCENT: &[&str] = &[
+    // labels in files of translations and in helps
+    "{\"email\":\"E-Mail\",\"password\":\"Passwort\",\"confirmPassword\":\"Confirmar\"}",
+    "\"password\": \"Contraseña\",\n\"password\": \"Hasło\",\n\"password\": \"パスワード\",",
+    "login.password=Kennwort\nlabel.password=Пароль",
+    "--ftp-password=HASŁO ustawia HASŁO\n--password=ПАРОЛЬ\n-p, --password 密码  设置",
+    "--ask-password but now --ask-password wins",
+    "--password implies --user; --password and --token exclude each other",
+    // constants, versions, lines of `passwd` and names of methods
+    "#define SSL_OP_NO_EXTENDED_MASTER_SECRET SSL_OP_BIT(0)",
+    "#define CKA_TOKEN 0x00000001UL\n#define I_PWD\t\t/**/",
+    "STATUS_WRONG_PASSWORD = 0xC000006A\nSTATUS_WRONG_PASSWORD: 0xC000006A",
+    "\"@auth/password\": \"^2.3.1\", \"CPAN::HTTP::Credentials\" => \"1.9600\"",
+    "sshd:*:22:22:sshd:/var/empty:/usr/sbin/nologin\n_www:*:70:70:World Wide Web:/Library:/usr/bin/false",
+    "def pop(self, key, default=__marker):\ndef get(self, token, default=_SENTINEL_1): ...",
+    "Key exchange: X25519MLKEM768\nOutput key type: CKK_NSS_JPAKE_ROUND1",
+    "(aes128_keywrap, aes192_keywrap, aes256_keywrap)",
+    "net use Z: \\\\srv\\share /persistent:yes\nnet use Z: \\\\srv\\share /user:DOM\\bob *",
+    "net use Z: \\\\srv01\\share$ /user:bob and type the password",
     "tests: pass=12|fail=3",
     "password: config.md5Hash",
     "password = settings.db2Password",
@@ -398,6 +416,11 @@ fn what_stands_behind_a_password_stays() {
         "[password=«c2qC$v5ukL»]",
         "{password=«Qt2d$u4Lc», user=bob2}",
         "{password=«24rdwNJUw»}",
+        "net use Z: \\\\srv\\share /user:bob \"«24rdwNJUw»\"",
+        "net use Z: \\\\srv\\share \"«24rdwNJUw»\" /user:bob",
+        "curl -u 'bob:«24rdwNJUw»' https://x",
+        "user,password,role\nbob,«Maple2005*»,admin",
+        "| User | Password |\n|---|---|\n| bob | **«Maple2005*»** |",
     ] {
         let (text, password) = planted(text);
         let (before, behind) = text.split_once(password).unwrap();

@@ -439,6 +439,12 @@ const SPELLINGS: &[&str] = &[
     "Anmeldedaten: bob / «m12»",
     "secret: «m14»",
     "app.secret = «m14»",
+    // shares of Windows
+    "net use Z: \\\\srv\\share /user:bob \"«s12»\"",
+    "net use Z: \\\\nas\\team /user:bob «m12»",
+    "net use \\\\srv\\share /user:DOM\\bob «m12»",
+    "net use Z: \\\\srv\\share \"«m12»\" /user:bob",
+    "net use Z: \\\\srv\\share «m12» /user:bob /persistent:yes",
     // hashes of passwords
     "root:$6$«A16»$«A86»:19000:0:99999:7:::",
     "bob:$5$rounds=5000$«A16»$«A43»:19000:0:99999:7:::",
