@@ -330,6 +330,9 @@ fn search(
         if let Some(side) = rule.lines {
             secret = lines::beside(text.as_bytes(), whole.range(), side).unwrap_or(whole.end()..whole.end());
         }
+        if is_default(haystack, secret.start) {
+            secret.start += 1;
+        }
         if rule.is_of_pieces {
             let is_set = matches!(haystack[..secret.start].last(), Some(b'=' | b':'));
             secret.end = secret.start + pieces::password(&haystack[secret.clone()], is_set);
@@ -380,6 +383,15 @@ fn is_all_of_value(before: &[u8]) -> bool {
         b'=' | b':' => name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.\"'`*".contains(byte)),
         _ => false,
     }
+}
+
+/// Returns whether a dash at `at` stands between a variable of a shell and its value where it is not set: `${DB_PASSWORD:-...}`.
+fn is_default(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).and_then(|before| before.strip_suffix(b":"));
+    let Some(before) = before.filter(|_| text.get(at) == Some(&b'-')) else { return false };
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let name = before.iter().rev().take(NAME_REACH).take_while(is_name).count();
+    before[..before.len() - name].ends_with(b"${")
 }
 
 fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {

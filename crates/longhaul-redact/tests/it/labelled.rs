@@ -195,6 +195,18 @@ const INNOCENT: &[&str] = &[
     "def pop(self, key, default=__marker):\ndef get(self, token, default=_SENTINEL_1): ...",
     "Key exchange: X25519MLKEM768\nOutput key type: CKK_NSS_JPAKE_ROUND1",
     "(aes128_keywrap, aes192_keywrap, aes256_keywrap)",
+    // in declarations, and where none is set
+    "const TOKEN_HEADER: &str = \"x-auth-token-v2\";\nconst STOP_TOKEN: &str = \"<|im_end2|>\";",
+    "const token: string = \"user.profile.token2\";\nlet token: String = \"identifier2\".into();",
+    "const SECRET_NAME: &str = \"db-secret-2\";\nstatic char secret_path[] = \"/run/secrets/v2\";",
+    "password = f\"{user}_{n}2\"\ntoken = r\"\\w+\\d{2}\"",
+    "const secret = process.env.JWT_SECRET ?? \"dev-secret-2\";\nconst token = process.env.TOKEN || \"token-v2\";",
+    "secret = ENV.fetch(\"API_SECRET\") { raise \"missing API_SECRET2\" }\nt = tokens.get(\"kind\") or \"identifier2\"",
+    "DB_PASSWORD=\"${DB_PASSWORD:-}\" \"${DB_PASSWORD:-default}\" \"${DB_PASSWORD:-$OTHER2}\"",
+    "docker run -e 'POSTGRES_PASSWORD=$PW|x' postgres",
+    // beginnings of hashes
+    "phpass hashes begin with $P$B, Drupal's with $S$D, Werkzeug's with pbkdf2:sha256:600000$<salt>$<hash>",
+    "{SHA} and {SSHA} are supported: {SSHA}xxxx, grub.pbkdf2.sha512.10000.SALT.HASH",
     "net use Z: \\\\srv\\share /persistent:yes\nnet use Z: \\\\srv\\share /user:DOM\\bob *",
     "net use Z: \\\\srv01\\share$ /user:bob and type the password",
     "tests: pass=12|fail=3",
@@ -419,6 +431,8 @@ fn what_stands_behind_a_password_stays() {
         "net use Z: \\\\srv\\share /user:bob \"«24rdwNJUw»\"",
         "net use Z: \\\\srv\\share \"«24rdwNJUw»\" /user:bob",
         "curl -u 'bob:«24rdwNJUw»' https://x",
+        "docker run -e 'POSTGRES_PASSWORD=«taMfx8|N5GYrf3»' -p 5432:5432 postgres:16",
+        "DB_PASSWORD=\"${DB_PASSWORD:-«24rdwNJUw»}\"",
         "user,password,role\nbob,«Maple2005*»,admin",
         "| User | Password |\n|---|---|\n| bob | **«Maple2005*»** |",
     ] {
