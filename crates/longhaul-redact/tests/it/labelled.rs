@@ -204,6 +204,11 @@ const INNOCENT: &[&str] = &[
     "secret = ENV.fetch(\"API_SECRET\") { raise \"missing API_SECRET2\" }\nt = tokens.get(\"kind\") or \"identifier2\"",
     "DB_PASSWORD=\"${DB_PASSWORD:-}\" \"${DB_PASSWORD:-default}\" \"${DB_PASSWORD:-$OTHER2}\"",
     "docker run -e 'POSTGRES_PASSWORD=$PW|x' postgres",
+    // names with signs between them
+    "token: '@name2'\nsort key: tenant_id#created_at2\n\"token\": \"#/definitions/Token2\"",
+    "TOKEN: 2024-11-27_10-00-00\nsecret: \"vault:secret/data/db#password2\"\n\"token\": \"user@host2.example\"",
+    "\"secret\": \"UserName#FieldName2\", \"token\": \"getV2Token\", \"token\": \"**IDENT2**\"",
+    "token: i18nKey2Map\ntoken: v1beta1Api\nX-Token: required\nnext_token = parseToken2\nSECRET: \"@Microsoft.KeyVault(SecretUri=https://x/y2)\"",
     // beginnings of hashes
     "phpass hashes begin with $P$B, Drupal's with $S$D, Werkzeug's with pbkdf2:sha256:600000$<salt>$<hash>",
     "{SHA} and {SSHA} are supported: {SSHA}xxxx, grub.pbkdf2.sha512.10000.SALT.HASH",
