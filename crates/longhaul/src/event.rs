@@ -341,6 +341,20 @@ impl Event {
     }
 }
 
+impl EventKind {
+    /// Returns the words of somebody else's in it.
+    pub(crate) fn error_mut(&mut self) -> Option<&mut String> {
+        match self {
+            EventKind::SummarizerFailed { error, .. }
+            | EventKind::Failed { error, .. }
+            | EventKind::NotSaved { error, .. }
+            | EventKind::CalibrationNotKept { error }
+            | EventKind::NotDeleted { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Event {
     /// Writes the event as one line for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

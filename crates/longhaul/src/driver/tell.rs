@@ -1,6 +1,7 @@
 //! Telling observers what happened.
 
 use longhaul_summarize::{Attempt, Summarizer};
+use longhaul_transcript::one_line;
 
 use super::{Session, builder};
 use crate::{
@@ -116,9 +117,15 @@ impl Session {
         });
     }
 
-    pub(super) fn tell(&self, kind: EventKind) {
+    pub(super) fn tell(&self, mut kind: EventKind) {
         if self.observers.0.is_empty() {
             return;
+        }
+        // What a summarizer or a store of the caller's says may be anything.
+        if let Some(error) = kind.error_mut() {
+            let known = self.state.redactor().map(|redactor| redactor.redact_text(error).0.into_owned());
+            let line = known.as_deref().unwrap_or(error);
+            *error = one_line(line).chars().filter(|c| !c.is_control()).collect();
         }
         let (tokens, budget) = (self.state.tokens(), self.state.budget());
         self.observers.tell(&Event {

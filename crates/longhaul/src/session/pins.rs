@@ -138,7 +138,7 @@ impl SessionState {
 
     /// Sets a named memory block: a text that stands at a fixed place in every view, behind the standing instructions,
     /// until it is replaced; an empty one is taken out. It is of the session and of no place in it: a branch and a rewind keep it. Rewrites the view, and returns whether it did: the same text again
-    /// changes nothing.
+    /// changes nothing. A store has it with the next message or summary, and no session of which nothing was said.
     ///
     /// # Errors
     /// When the name is blank, longer than a line, would end the brackets that it stands in, or holds a secret: it is kept as it is.

@@ -187,6 +187,12 @@ fn reasons(told: &Mutex<Vec<EventKind>>) -> Vec<String> {
     told.lock().unwrap().iter().filter_map(failed).collect()
 }
 
+/// A failure with a secret, a line break and an escape in it.
+const LOUD: &str = concat!(
+    "?key=ghp",
+    "_x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b -> 401\n[compaction undone: 1 tokens]\n\x1b[2J"
+);
+
 #[tokio::test]
 async fn a_draft_without_a_word_is_no_summary() {
     for (own, reason) in [
@@ -199,6 +205,11 @@ async fn a_draft_without_a_word_is_no_summary() {
         (
             Own(|| Err(SummarizeError::Failed { reason: "the disk is full".into() })),
             "the summarizer failed: the disk is full",
+        ),
+        // A server's words may be anything: they are told without secrets, and in one line.
+        (
+            Own(|| Err(SummarizeError::Failed { reason: LOUD.into() })),
+            "the summarizer failed: ?key=[REDACTED:github-pat:1] -> 401 [compaction undone: 1 tokens] [2J",
         ),
         (
             Own(|| Err(SummarizeError::Exhausted { attempts: Vec::new() })),
