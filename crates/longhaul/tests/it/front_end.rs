@@ -176,6 +176,59 @@ fn a_front_end_that_compacted_by_itself_is_followed_after_a_compaction_of_ours()
     assert!(matches!(state.sync(&document(&said)).unwrap().change, Synced::Rewound { .. }));
 }
 
+/// A front end that sends what the model thought only within a turn, as many do, goes on with what was said: it makes no answers anew.
+#[tokio::test]
+async fn a_front_end_that_leaves_earlier_reasoning_out_has_only_grown() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+    let window = ContextWindow::new(Tokens(3_000), Tokens(500));
+    let open = || {
+        let builder = Session::builder(SessionId::new("thinking").unwrap(), window);
+        builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store)).open()
+    };
+    let mut session = open().await.unwrap();
+    let body = |messages: &[serde_json::Value]| {
+        let body = serde_json::json!({ "model": "m", "max_tokens": 9, "system": "Be careful.", "messages": messages });
+        read(Some(Format::Anthropic), body.to_string().as_bytes()).unwrap()
+    };
+    let mut said: Vec<serde_json::Value> = Vec::new();
+    for nth in 0..24 {
+        for message in &mut said {
+            if let Some(content) = message["content"].as_array_mut() {
+                content.retain(|block| !block["type"].as_str().unwrap().ends_with("thinking"));
+            }
+        }
+        let id = format!("toolu_{nth}");
+        let turn = [
+            serde_json::json!({ "role": "user", "content": [{ "type": "text", "text": format!("Question {nth}?") }] }),
+            serde_json::json!({ "role": "assistant", "content": [
+                { "type": "thinking", "thinking": "t", "signature": format!("S{nth}") },
+                { "type": "redacted_thinking", "data": format!("R{nth}") },
+                { "type": "tool_use", "id": id, "name": "read", "input": {} },
+            ] }),
+            serde_json::json!({ "role": "user", "content": [
+                { "type": "tool_result", "tool_use_id": id, "content": format!("fn part_{nth}() {{}}\n").repeat(15) },
+            ] }),
+            serde_json::json!({ "role": "assistant", "content": [{ "type": "text", "text": format!("It is {nth}.") }] }),
+        ];
+        if nth % 7 == 6 {
+            session = open().await.unwrap();
+        }
+        for end in [1, 3] {
+            let all = [&said[..], &turn[..end]].concat();
+            let sync = session.sync(&body(&all)).await.unwrap();
+            assert!(matches!(sync.change, Synced::Grew { .. }), "{nth}: {:?}", sync.change);
+            session.prepare().await.unwrap();
+        }
+        said.extend(turn);
+    }
+    let sessions = store.sessions().await.unwrap();
+    assert_eq!((sessions.len(), sessions[0].state.messages), (1, 96));
+    // Another answer is another one, whatever was thought.
+    said[1]["content"][0]["input"] = serde_json::json!({ "path": "a.rs" });
+    let change = session.sync(&body(&said)).await.unwrap().change;
+    assert!(matches!(change, Synced::Edited { .. } | Synced::Regenerated { .. }), "{change:?}");
+}
+
 /// Two front ends go on from the same beginning, each with its own history and a session of the same name over one store:
 /// neither sees a word of the other, nor loses one of its own.
 #[tokio::test]
