@@ -493,7 +493,7 @@ mod tests {
             ("read_file", "{}", "missing field `path`"),
             ("read_file", "{", "not JSON"),
             ("read_file", "[]", "not a JSON object"),
-            ("frobnicate", "{}", "unknown variant `frobnicate`"),
+            ("frobnicate", "{}", "there is no tool `frobnicate`"),
         ] {
             let error = read(&call(name, arguments)).unwrap_err();
             assert!(error.contains(why), "{error}");
