@@ -103,7 +103,8 @@ pub struct Config {
     /// Unit: none. None of them asks a model.
     pub soft_action: SoftAction,
 
-    /// How deep either tier goes. Rare and deep rewrites keep a provider's prompt cache warm.
+    /// How deep either tier goes. Rare and deep rewrites keep a provider's prompt cache warm. Where more than that must stay
+    /// (instructions, pins, the newest request, some 200 tokens for the rest), half of the room above what must stay is filled.
     ///
     /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0, below `soft_ratio`. A higher value keeps more verbatim
     /// and rewrites more often.
@@ -111,7 +112,8 @@ pub struct Config {
 
     /// Takes the place of `target_ratio` where the size of the context after a compaction is known in tokens.
     ///
-    /// Unit: tokens, or `auto`. Range: above 200. A higher value keeps more verbatim and rewrites more often.
+    /// Unit: tokens, or `auto`. Range: above 200. A higher value keeps more verbatim and rewrites more often, but for one that is below
+    /// what must stay (see `target_ratio`).
     #[serde(with = "or_auto")]
     pub target_context_tokens: Option<Tokens>,
 
