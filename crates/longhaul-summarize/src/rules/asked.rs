@@ -261,16 +261,16 @@ const WORK_UP_TO: &str = "; work on it up to ";
 const IS_TOLD: &str = " is told here";
 
 /// Returns the summary `text` without the promise of work where it tells of none: there was no room.
-pub(super) fn without_empty_promise(mut text: String) -> String {
+pub(super) fn without_empty_promise(text: String) -> String {
     const TELL_OF_NONE: [&str; 3] = ["## Request ", "## Asked before", RULES];
     let tells =
         |line: &str| line.starts_with("## ") && !TELL_OF_NONE.iter().any(|none| line.starts_with(none));
-    if let (Some(start), false) = (text.find(WORK_UP_TO), text.lines().any(tells))
-        && let Some(length) = text[start..].find(IS_TOLD)
-    {
-        text.replace_range(start..start + length + IS_TOLD.len(), "");
+    // What a person says may have the same words.
+    let heading = text.lines().find(|line| line.starts_with(TELL_OF_NONE[0]));
+    match heading.and_then(|heading| Some((heading, heading.split_once(WORK_UP_TO)?.0))) {
+        Some((heading, kept)) if !text.lines().any(tells) => text.replacen(heading, kept, 1),
+        _ => text,
     }
-    text
 }
 
 /// An answered request is told by its first sentences, up to so much.

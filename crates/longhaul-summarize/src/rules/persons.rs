@@ -25,13 +25,17 @@ pub(crate) fn is_lasting(demand: &str) -> bool {
 /// Returns how many of the user's `rules` that hold on nothing of `shown` shows, in words without any of theirs; `None` where it shows
 /// all of them.
 pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
+    let is_shown = |rule: &str| shown.iter().any(|said| shows(said, rule) || shows(said, &one_line(rule)));
+    // Mostly all are: what lifts what need not be worked out.
+    if rules.iter().all(|rule| is_shown(rule.text.trim())) {
+        return None;
+    }
     let lifted = lifted_by_each(rules);
     let holds = |(rule, lifted): &(&Constraint, &Vec<usize>)| {
         rule.superseded_by.is_none() && lifted.is_empty() && is_lasting(&rule.text)
     };
     let holding: Vec<&str> =
         rules.iter().zip(&lifted).filter(holds).map(|(rule, _)| rule.text.trim()).collect();
-    let is_shown = |rule: &str| shown.iter().any(|said| shows(said, rule) || shows(said, &one_line(rule)));
     let n_missing = holding.iter().filter(|rule| !is_shown(rule)).count();
     (n_missing > 0).then(|| format!("{n_missing} of {} rules of the user left out: no room", holding.len()))
 }
