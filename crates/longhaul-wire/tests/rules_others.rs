@@ -4,7 +4,7 @@ mod breaking;
 
 use breaking::{breaks, breaks_with, holds, holds_with, rules};
 use longhaul_wire::{
-    Format::{ClaudeCode, Codex, Gemini, OpenAi, Responses, UiMessages},
+    Format::{Anthropic, ClaudeCode, Codex, Gemini, OpenAi, Responses, UiMessages},
     IdPattern, Profile,
 };
 
@@ -16,6 +16,26 @@ fn profile(set: impl FnOnce(&mut Profile)) -> Profile {
     let mut profile = Profile::default();
     set(&mut profile);
     profile
+}
+
+// Every format.
+
+#[test]
+fn u_13_there_is_a_message() {
+    for format in [OpenAi, Responses, Gemini] {
+        breaks("U-13", format, "[]");
+    }
+    breaks_with("R-09", Responses, r#"{"input":[],"previous_response_id":"resp_1"}"#, &Profile::default());
+}
+
+#[test]
+fn u_14_roles_are_known() {
+    breaks("U-14", OpenAi, &list(&[ASK, r#"{"role":"model","content":"a"}"#]));
+    breaks("U-14", OpenAi, &list(&[r#"{"content":"a"}"#]));
+    breaks("U-14", Responses, r#"[{"role":"tool","content":"a"}]"#);
+    breaks("U-14", Gemini, r#"[{"role":"assistant","parts":[{"text":"a"}]}]"#);
+    breaks("U-14", Anthropic, r#"[{"role":"user","content":"a"},{"role":"tool","content":"b"}]"#);
+    holds(Gemini, r#"[{"parts":[{"text":"a"}]}]"#);
 }
 
 // OpenAI Chat Completions.
@@ -189,6 +209,9 @@ fn r_03_pairs_stand_together_where_they_must() {
 #[test]
 fn r_04_reasoning_stands_before_what_it_led_to() {
     breaks("R-04", Responses, &list(&[ASK, THINK, ASK]));
+    // What it leads to may still come, but not from a request.
+    holds(Responses, &list(&[ASK, THINK]));
+    breaks("R-04", Responses, &format!(r#"{{"model":"m","input":{}}}"#, list(&[ASK, THINK])));
 }
 
 #[test]
@@ -318,6 +341,21 @@ fn g_06_the_first_call_of_a_step_is_signed() {
 #[test]
 fn g_10_responses_bear_the_name_of_their_call() {
     breaks("G-10", Gemini, &list(&[G_ASK, G_CALL, &G_RESULT.replace("\"ls\"", "\"cat\"")]));
+}
+
+#[test]
+fn g_11_calls_and_responses_have_names_and_objects() {
+    let call =
+        |call: &str| list(&[G_ASK, &format!(r#"{{"role":"model","parts":[{{"functionCall":{call}}}]}}"#)]);
+    breaks("G-11", Gemini, &call(r#"{"args":{}}"#));
+    breaks("G-11", Gemini, &call(r#"{"name":"ls","args":"a"}"#));
+    holds(Gemini, &call(r#"{"name":"ls"}"#));
+    let answer = |answer: &str| {
+        let answer = format!(r#"{{"role":"user","parts":[{{"functionResponse":{answer}}}]}}"#);
+        list(&[G_ASK, G_CALL, &answer])
+    };
+    breaks("G-11", Gemini, &answer(r#"{"name":"ls","response":["a"]}"#));
+    breaks("G-11", Gemini, &answer(r#"{"name":"ls"}"#));
 }
 
 // Session files.

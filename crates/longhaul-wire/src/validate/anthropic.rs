@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, Thinking, is_blank, kind, messages, value};
+use super::{Profile, Report, Thinking, is_blank, kind, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -35,6 +35,9 @@ pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Repo
 
 fn check_body(json: Json<'_>, messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
     let mut turns: Vec<Turn<'_>> = Vec::new();
+    if !messages.is_empty() {
+        roles(messages, "messages", &["user", "assistant", "system"], |_| true, report);
+    }
     for (index, message) in messages.iter().enumerate() {
         add_message(&mut turns, index, &format!("messages[{index}]"), *message, report);
     }

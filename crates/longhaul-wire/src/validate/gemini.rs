@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use super::{Profile, Report, is_blank, messages, value};
+use super::{Profile, Report, is_blank, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -35,6 +35,9 @@ pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Repo
 }
 
 fn check(contents: &[Json<'_>], profile: &Profile, report: &mut Report) {
+    // One that says nothing of its role is the user's.
+    let names_role = |content: &Object<'_>| content.some("role").is_some();
+    roles(contents, "contents", &["user", "model", "function"], names_role, report);
     let read: Vec<Content<'_>> = contents.iter().map(|content| content_of(*content)).collect();
     if let Some(first) = read.first() {
         if first.is_model && !first.calls.is_empty() {
@@ -92,7 +95,7 @@ fn content_of(content: Json<'_>) -> Content<'_> {
     }
 }
 
-/// G-05: nothing is empty, and a part holds one kind of data.
+/// G-05, G-11: nothing is empty, a part holds one kind of data, and calls and responses have their names and objects.
 fn shape(json: Json<'_>, content: &Content<'_>, path: &str, report: &mut Report) {
     if content.parts.is_empty() && !json.get("parts").is_some_and(Json::is_object) {
         report.add("G-05", path, "a content without parts");
@@ -107,6 +110,16 @@ fn shape(json: Json<'_>, content: &Content<'_>, path: &str, report: &mut Report)
         }
         if unsigned_text(part).is_some_and(|text| text.is_empty()) {
             report.add("G-05", format!("{path}.parts[{nth}]"), "an empty text");
+        }
+    }
+    let sides = [(&content.calls, "args"), (&content.responses, "response")];
+    for (side, key) in sides.into_iter().flat_map(|(side, key)| side.iter().map(move |side| (side, key))) {
+        if side.text("name").is_none_or(|name| name.is_empty()) {
+            report.add("G-11", path, "a function call or response without a name");
+        }
+        // A call may have no arguments.
+        if side.some(key).map_or(key == "response", |value| !value.is_object()) {
+            report.add("G-11", path, format!("{key} is no object"));
         }
     }
     let is_blank_text = |part: &Object<'_>| unsigned_text(part).is_some_and(|text| is_blank(&text));

@@ -81,6 +81,30 @@ fn messages<'a>(json: Json<'a>, keys: &[&str]) -> Result<Vec<Json<'a>>, WireErro
     }
 }
 
+/// U-13, U-14: there is a message, and each bears one of the `roles`; which those of `messages` are that bear one, `is_said` tells.
+fn roles(
+    messages: &[Json<'_>],
+    list: &str,
+    roles: &[&str],
+    is_said: impl Fn(&Object<'_>) -> bool,
+    report: &mut Report,
+) {
+    if messages.is_empty() {
+        report.add("U-13", list, "there are none; a request needs one at least");
+    }
+    for (at, message) in messages.iter().enumerate() {
+        let role = message.object().text("role").unwrap_or_default().into_owned();
+        if is_said(&message.object()) && !roles.contains(&&*role) {
+            let expected = roles.join(", ");
+            report.add(
+                "U-14",
+                format!("{list}[{at}]"),
+                format!("the role {role:?}; expected one of {expected}"),
+            );
+        }
+    }
+}
+
 fn kind(block: &Object<'_>) -> String {
     block.text("type").unwrap_or_default().into_owned()
 }

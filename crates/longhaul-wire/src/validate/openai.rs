@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{IdPattern, Profile, Report, is_blank, kind, messages, value};
+use super::{IdPattern, Profile, Report, is_blank, kind, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -18,7 +18,10 @@ pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Repo
     Ok(())
 }
 
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+
 fn check(messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
+    roles(messages, "messages", &ROLES, |_| true, report);
     let objects: Vec<Object<'_>> = messages.iter().map(|message| message.object()).collect();
     pairs(&objects, report);
     let mut seen = HashSet::new();
@@ -48,15 +51,8 @@ fn check(messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
 }
 
 fn role(message: &Object<'_>) -> &'static str {
-    match message.text("role").as_deref() {
-        Some("system") => "system",
-        Some("developer") => "developer",
-        Some("user") => "user",
-        Some("assistant") => "assistant",
-        Some("tool") => "tool",
-        Some("function") => "function",
-        _ => "",
-    }
+    let role = message.text("role").unwrap_or_default();
+    ROLES.into_iter().find(|known| *known == role).unwrap_or_default()
 }
 
 fn call_ids(message: &Object<'_>) -> Vec<String> {

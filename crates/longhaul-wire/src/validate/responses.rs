@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, is_blank, kind, messages, value};
+use super::{Profile, Report, is_blank, kind, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -38,6 +38,16 @@ fn check_body(json: Json<'_>, items: &[Json<'_>], profile: &Profile, report: &mu
         report.add("R-09", "input", "only a part of the history stands here; the server holds the rest");
     }
     let paths: Vec<String> = (0..items.len()).map(|index| format!("input[{index}]")).collect();
+    let is_said = |item: &Object<'_>| matches!(&*kind(item), "" | "message");
+    if !refers.contains(&true) || !items.is_empty() {
+        roles(items, "input", &["user", "assistant", "system", "developer"], is_said, report);
+    }
+    // What is about to be sent is followed by nothing.
+    let last = items.last().filter(|_| fields.some("input").is_some()).map(|last| last.object());
+    if last.is_some_and(|last| kind(&last) == "reasoning" && last.some("id").is_some()) {
+        let path = format!("input[{}]", items.len() - 1);
+        report.add("R-04", path, "reasoning that ends a request, without the item it led to");
+    }
     // With a reference, what is answered or reasoned about may stand at the server.
     check(items, &paths, profile, refers.contains(&true), report);
 }
