@@ -32,10 +32,26 @@ pub(crate) fn ordered<'a>(
     let mut steps = Steps::default();
     messages.into_iter().for_each(|message| steps.add(message, writing, losses));
     let messages = steps.into_messages();
-    match writing.dialect.is_led_by_reasoning {
-        true => led_by_reasoning(messages, writing, losses),
-        false => messages,
+    match (writing.dialect.is_led_by_reasoning, writing.session) {
+        (true, None) => without_trailing_space(led_by_reasoning(messages, writing, losses)),
+        (true, Some(_)) => led_by_reasoning(messages, writing, losses),
+        (false, _) => messages,
     }
+}
+
+/// takes the white space at the end of an answer that the model is to go on with. Nothing is lost with it.
+fn without_trailing_space(mut messages: Vec<Cow<'_, Message>>) -> Vec<Cow<'_, Message>> {
+    let Some(last) = messages.last_mut().filter(|last| last.role == Role::Assistant) else { return messages };
+    let words = match last.parts.last() {
+        Some(Part::Text(text)) => text.trim_end(),
+        _ => return messages,
+    };
+    if !words.is_empty() && last.parts.last() != Some(&Part::Text(words.to_owned())) {
+        let words = Part::Text(words.to_owned());
+        last.to_mut().parts.pop();
+        last.to_mut().parts.push(words);
+    }
+    messages
 }
 
 /// leaves the reasoning of answers out that do not begin with it, or end with it. What follows goes on with the answer.

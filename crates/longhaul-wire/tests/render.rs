@@ -1195,3 +1195,23 @@ fn an_id_like_the_name_of_a_tool_is_an_id_where_calls_have_ids() {
         assert!(!sent.losses.is_empty());
     }
 }
+
+#[test]
+fn a_09_an_answer_that_the_model_goes_on_with_ends_in_a_word() {
+    let asked = r#"{"role":"user","content":"Say it as JSON."}"#;
+    let begun = r#"{"role":"assistant","content":[{"type":"text","text":"{\"it\": \n","citations":[ ]}]}"#;
+    let sent = |items: &[&str]| {
+        let messages = messages_from_json(Format::Anthropic, &format!("[{}]", items.join(","))).unwrap();
+        render(&messages, Format::Anthropic).unwrap()
+    };
+    let goes_out = sent(&[asked, begun]);
+    assert!(
+        goes_out.json.contains(r#"{"type":"text","text":"{\"it\":","citations":[ ]}"#),
+        "{}",
+        goes_out.json
+    );
+    assert_eq!(goes_out.losses, [""; 0]);
+    // What the user answers is nothing to go on with.
+    let goes_out = sent(&[asked, begun, asked]);
+    assert!(goes_out.json.contains(begun), "{}", goes_out.json);
+}
