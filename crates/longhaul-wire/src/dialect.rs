@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker, Usage};
+use longhaul_transcript::{
+    CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker, ToolCall, Usage,
+};
 
 use crate::{
     Format,
@@ -290,6 +292,12 @@ pub(crate) fn one_answer<'a>(answer: Json<'a>, key: &'static str) -> Result<Opti
             ))
         }
     }
+}
+
+/// Returns a call as one JSON object.
+pub(crate) fn call_object(call: &ToolCall) -> String {
+    let arguments = arguments_object(&call.arguments.0);
+    format!("{{\"name\":{},\"arguments\":{arguments}}}", quoted(&call.name))
 }
 
 /// Returns arguments as a JSON object, whatever the model wrote: what is none is carried under `input`.

@@ -53,6 +53,8 @@ pub(crate) enum Leaf<'a> {
     Text(Json<'a>),
     /// A JSON object: arguments as such.
     Arguments(Json<'a>),
+    /// A JSON string: a call as text, its name and its arguments in one object.
+    Call(Json<'a>),
     /// A JSON value that stands for a text: it is replaced by an object that holds one.
     Output(Json<'a>),
     /// The content of a tool result, with its own parts.
@@ -259,6 +261,9 @@ fn change(
         }
         (Leaf::Arguments(leaf), Part::ToolCall(call)) => {
             edits.replace(leaf.range_in(base), crate::dialect::arguments_object(&call.arguments.0));
+        }
+        (Leaf::Call(leaf), Part::ToolCall(call)) => {
+            edits.replace(leaf.range_in(base), quoted(&crate::dialect::call_object(call)));
         }
         (Leaf::Fixed, Part::Text(text)) => {
             if let Home::Element { element, .. } = located.home {

@@ -4,8 +4,8 @@
 mod fixture;
 
 use expect_test::{Expect, expect};
-use longhaul_transcript::{CallKind, Item, Message, Outcome, Part};
-use longhaul_wire::{Document, Format, Profile, detect, read, validate, write, write_unchanged};
+use longhaul_transcript::{CallKind, Item, Message, Outcome, Part, RawJson};
+use longhaul_wire::{Document, Format, Profile, detect, read, render, validate, write, write_unchanged};
 
 fn checks(format: Format, expected: Expect) {
     let bytes = fixture::of(format);
@@ -196,11 +196,35 @@ fn chat() {
         expect![[r#"
         m0 system: "Be brief."
         m1 user: "weather?"
-        m2 assistant: !weather#call {"name": "weather", "arguments": {"at": "here"}}
+        m2 assistant: !weather#call {"at": "here"}
         m3 tool: =call "rain"
         m4 assistant: "Rain."
     "#]],
     );
+}
+
+/// The call stands as text, its name and its arguments in one object: what is asked of the tool are the arguments alone.
+#[test]
+fn a_call_of_plain_chat_keeps_its_object_where_its_arguments_change() {
+    let turn = r#"[{"from":"human","value":"go"},{"x":1,"from":"function_call","value":"{\"name\": \"write\", \"arguments\": {\"path\": \"a.rs\", \"text\": \"long\"}}"}]"#;
+    let doc = read(Some(Format::Chat), turn.as_bytes()).unwrap();
+    let entries = doc.transcript().entries();
+    let mut shortened = (*entries[1].message).clone();
+    let Part::ToolCall(call) = &mut shortened.parts[0] else { panic!("no call") };
+    assert_eq!(call.arguments.0, r#"{"path": "a.rs", "text": "long"}"#);
+    call.arguments = RawJson(r#"{"path":"a.rs"}"#.into());
+    let items = [
+        Item::Message { id: entries[0].id, message: &entries[0].message },
+        Item::Message { id: entries[1].id, message: &shortened },
+    ];
+    let mut out = Vec::new();
+    write(&doc, items, &mut out).unwrap();
+    let expected =
+        r#"{"x":1,"from":"function_call","value":"{\"name\":\"write\",\"arguments\":{\"path\":\"a.rs\"}}"}"#;
+    assert!(String::from_utf8(out).unwrap().contains(expected));
+    let sent = render(entries.iter().map(|entry| &*entry.message), Format::OpenAi).unwrap();
+    let arguments = r#""arguments":"{\"path\": \"a.rs\", \"text\": \"long\"}""#;
+    assert!(sent.json.contains(arguments), "{}", sent.json);
 }
 
 #[test]

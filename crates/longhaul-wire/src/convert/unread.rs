@@ -160,7 +160,7 @@ impl<'a> Read<'a> {
             _ => {}
         }
         match &located.leaf {
-            Leaf::Text(json) | Leaf::Arguments(json) | Leaf::Output(json) => {
+            Leaf::Text(json) | Leaf::Arguments(json) | Leaf::Output(json) | Leaf::Call(json) => {
                 self.places.push(json.range_in(self.base));
             }
             Leaf::Result { inner, .. } => inner.iter().for_each(|located| self.part(located, known)),

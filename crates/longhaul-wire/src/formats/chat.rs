@@ -7,7 +7,7 @@ use crate::{
     Format,
     convert::regroup,
     detect::{Claim, Head},
-    dialect::{Dialect, Outside, Said, Sources, arguments_object, bare, fresh_bare},
+    dialect::{Dialect, Outside, Said, Sources, bare, call_object, fresh_bare},
     edit::{Home, Leaf, Located},
     error::Fault,
     json::{Json, quoted},
@@ -118,21 +118,29 @@ fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
             said.push(part, Home::Whole, Leaf::Result { content: text, inner });
         }
         (_, "function_call" | "tool_call") => {
-            let name = Json::check(words.as_bytes()).ok().and_then(|call| call.get("name")?.string());
-            said.push(
-                Part::ToolCall(ToolCall {
-                    id: CALL.into(),
-                    name: name.unwrap_or_else(|| "function".to_owned()),
-                    arguments: RawJson(words),
-                    kind: CallKind::Function,
-                }),
-                Home::Whole,
-                Leaf::Text(text),
-            );
+            let (part, leaf) = call(words, text);
+            said.push(part, Home::Whole, leaf);
         }
         _ => said.push(Part::Text(words), Home::Whole, Leaf::Text(text)),
     }
     Ok(said)
+}
+
+/// Reads a call: an object with its name and its arguments, as text.
+fn call<'a>(words: String, text: Json<'a>) -> (Part, Leaf<'a>) {
+    let fields = Json::check(words.as_bytes()).ok().map(Json::object);
+    let fields = fields.as_ref();
+    let name = fields.and_then(|call| call.text("name")).map(|name| name.into_owned());
+    let inner = name.as_ref().zip(fields.and_then(|call| call.some("arguments").or(call.some("parameters"))));
+    let inner = inner.map(|(_, json)| json.string().unwrap_or_else(|| json.raw().to_owned()));
+    let leaf = if inner.is_some() { Leaf::Call(text) } else { Leaf::Text(text) };
+    let call = ToolCall {
+        id: CALL.into(),
+        name: name.unwrap_or_else(|| "function".to_owned()),
+        arguments: RawJson(inner.unwrap_or(words)),
+        kind: CallKind::Function,
+    };
+    (Part::ToolCall(call), leaf)
 }
 
 fn fresh(message: &Message, _: &Sources<'_>) -> Vec<String> {
@@ -147,21 +155,7 @@ fn fresh(message: &Message, _: &Sources<'_>) -> Vec<String> {
     if !texts.is_empty() {
         turns.push(turn(speaker, &texts.join("\n")));
     }
-    turns.extend(message.calls().map(|call| {
-        let arguments = arguments_object(&call.arguments.0);
-        // A call that was read from this format carries its name already.
-        let is_whole = Json::check(arguments.as_bytes()).is_ok_and(|json| {
-            json.get("name").and_then(Json::string).as_deref() == Some(&*call.name)
-                && json.get("arguments").is_some()
-        });
-        match is_whole {
-            true => turn("function_call", &arguments),
-            false => turn(
-                "function_call",
-                &format!("{{\"name\":{},\"arguments\":{arguments}}}", quoted(&call.name)),
-            ),
-        }
-    }));
+    turns.extend(message.calls().map(|call| turn("function_call", &call_object(call))));
     turns
 }
 
