@@ -13,6 +13,8 @@ mod led;
 mod line;
 mod measure;
 mod pins;
+#[cfg(feature = "wire")]
+mod reasoning;
 mod refused;
 mod rewrite;
 mod running;

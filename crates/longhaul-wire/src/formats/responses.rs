@@ -283,11 +283,13 @@ fn reasoning(value: Json<'_>, item: &Object<'_>) -> Part {
     let texts = ["summary", "content"].into_iter().filter_map(|key| item.get(key)).flat_map(Json::elements);
     let texts: Vec<String> = texts.filter_map(|text| text.get("text")?.string()).collect();
     // weighed by its size, never read.
-    let sealed = item.text("encrypted_content").map_or(0, |sealed| sealed.len() as u64);
+    let sealed = item.text("encrypted_content").filter(|sealed| !sealed.is_empty());
+    // What else stands in the item, clients leave out or add.
+    let known_by = sealed.clone().or_else(|| item.text("id"));
     Part::Reasoning(Reasoning {
         text: texts.join("\n"),
-        opaque_bytes: sealed,
-        hash: ContentHash::of(value.raw().as_bytes()),
+        opaque_bytes: sealed.map_or(0, |sealed| sealed.len() as u64),
+        hash: ContentHash::of(known_by.as_deref().unwrap_or(value.raw()).as_bytes()),
     })
 }
 

@@ -41,7 +41,7 @@ const SPARE_RATIO: f64 = 0.02;
 
 /// What a summary says of messages that all stay, none of them whole.
 pub(crate) const SHORTENED: &str =
-    "Nothing was left out but parts of long messages, which stand below, shortened.";
+    "Nothing was left out but parts of messages, which stand below, shortened.";
 
 /// What joining a text with what stands around it may cost.
 const JOINT: Tokens = Tokens(8);

@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use longhaul_summarize::{Draft, Reviewed, SummarizeError, Summarizer, SummaryRequest, within};
 use longhaul_transcript::{Sleep, SummaryMode};
 
-use super::{Error, Session, compacting::is_in_a_models_place};
+use super::{
+    Error, Session,
+    compacting::{self, is_in_a_models_place},
+};
 use crate::{
     policy::{Action, Decision},
     session::{Job, Rewrite, RewriteError},
@@ -96,9 +99,9 @@ impl Session {
         if let Some(summarizer) = summarizer.filter(|_| self.stays_without_a_model(&job))
             && is_in_a_models_place(&draft, &*summarizer, &job)
         {
-            let error = SummarizeError::Exhausted { attempts: draft.attempts };
-            self.fail(reason, error.to_string());
-            return Err(Error::Summarize(error));
+            let error = self.summarize_error(SummarizeError::Exhausted { attempts: draft.attempts });
+            self.fail(reason, compacting::reason(&error));
+            return Err(error);
         }
         let finished = job.finish(draft).map_err(|error| {
             self.tell_no_summary(error.to_string(), self.background_since);

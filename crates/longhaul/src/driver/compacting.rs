@@ -175,7 +175,7 @@ impl Session {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);
                 if self.stays_without_a_model(&job) && is_in_a_models_place(&draft, &*summarizer, &job) {
-                    let error = Error::Summarize(SummarizeError::Exhausted { attempts: draft.attempts });
+                    let error = self.summarize_error(SummarizeError::Exhausted { attempts: draft.attempts });
                     self.fail(job.reason(), reason(&error));
                     return Err(error);
                 }
@@ -184,7 +184,7 @@ impl Session {
                     Err(error) => Error::Draft(error),
                 }
             }
-            Err(error) => Error::Summarize(error),
+            Err(error) => self.summarize_error(error),
         };
         match &error {
             Error::Summarize(SummarizeError::Exhausted { attempts }) if !attempts.is_empty() => {
@@ -342,7 +342,7 @@ pub(super) fn is_in_a_models_place(draft: &Draft, summarizer: &dyn Summarizer, j
 const NO_ROOM: &str = "the summary has no room to tell of them";
 
 /// Returns what is the matter, without what it means for the context.
-fn reason(error: &Error) -> String {
+pub(super) fn reason(error: &Error) -> String {
     match error {
         Error::Compact(error) => error.to_string(),
         error => error.source().unwrap_or(error).to_string(),

@@ -1,9 +1,9 @@
 //! Telling observers what happened.
 
-use longhaul_summarize::{Attempt, Summarizer};
+use longhaul_summarize::{Attempt, SummarizeError, Summarizer};
 use longhaul_transcript::one_line;
 
-use super::{Session, builder};
+use super::{Error, Session, builder};
 use crate::{
     compact::Cut,
     event::{Event, EventKind, Finish},
@@ -117,15 +117,30 @@ impl Session {
         });
     }
 
+    /// Returns what a summarizer or a store of the caller's says, which may be anything: in one line, without secrets.
+    pub(super) fn fit_to_show(&self, said: &str) -> String {
+        let without = self.state.redactor().map(|redactor| redactor.redact_text(said).0);
+        one_line(without.as_deref().unwrap_or(said)).chars().filter(|c| !c.is_control()).collect()
+    }
+
+    /// Returns the error in words that may be shown.
+    pub(super) fn summarize_error(&self, mut error: SummarizeError) -> Error {
+        match &mut error {
+            SummarizeError::Failed { reason } => *reason = self.fit_to_show(reason),
+            SummarizeError::Exhausted { attempts } => {
+                attempts.iter_mut().for_each(|attempt| attempt.reason = self.fit_to_show(&attempt.reason));
+            }
+            _ => {}
+        }
+        Error::Summarize(error)
+    }
+
     pub(super) fn tell(&self, mut kind: EventKind) {
         if self.observers.0.is_empty() {
             return;
         }
-        // What a summarizer or a store of the caller's says may be anything.
         if let Some(error) = kind.error_mut() {
-            let known = self.state.redactor().map(|redactor| redactor.redact_text(error).0.into_owned());
-            let line = known.as_deref().unwrap_or(error);
-            *error = one_line(line).chars().filter(|c| !c.is_control()).collect();
+            *error = self.fit_to_show(error);
         }
         let (tokens, budget) = (self.state.tokens(), self.state.budget());
         self.observers.tell(&Event {

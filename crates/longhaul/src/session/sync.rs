@@ -1,13 +1,13 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use longhaul_extract::speaker::{Matter, Segment, segments};
-use longhaul_transcript::{CallId, ContentHash, Entry, Part, Span, SummaryId};
+use longhaul_transcript::{CallId, ContentHash, Entry, Message, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{BranchError, SessionState, Shown, stored::is_forgotten};
+use super::{BranchError, SessionState, Shown, reasoning::Reasoned, stored::is_forgotten};
 use crate::compact::standing;
 
 /// What became of a conversation since it was last seen.
@@ -99,7 +99,7 @@ impl SessionState {
     /// goes on from the last message they share, and what came after it is another branch's (keep a copy of the state to
     /// take it up again).
     ///
-    /// Messages of the model's whose reasoning the front end leaves out are those that were said here with it.
+    /// Where the front end leaves reasoning out, what it was said with is known as what was said here.
     ///
     /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history
@@ -108,13 +108,25 @@ impl SessionState {
     /// # Errors
     /// When originals are needed that are not at hand.
     pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
-        let said = &*self.with_reasoning(document.transcript().entries())?;
+        let Reasoned { entries, put_back } = self.with_reasoning(document.transcript().entries())?;
+        let spelled = |at| document.spelled((at - put_back.partition_point(|put| *put < at)) as u64);
+        let sync = self.go_to(&entries, spelled)?;
+        let own = sync.ordinals.into_iter().enumerate();
+        let own = own.filter(|(at, _)| put_back.binary_search(at).is_err()).map(|(_, ordinal)| ordinal);
+        Ok(SyncReport { change: sync.change, ordinals: own.collect() })
+    }
+
+    /// Brings the session to where `said` is; `spelled` gives its messages as the front end spells them.
+    fn go_to(
+        &mut self,
+        said: &[Entry],
+        spelled: impl Fn(usize) -> Option<Message>,
+    ) -> Result<SyncReport, SyncError> {
         let (len, common) = (self.n_total(), self.common_with(said)?);
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
         // What may be new is kept as the front end spells it.
         let spelled = |(at, entry): (usize, &Entry)| match at < front || at as u64 >= common {
-            true => document
-                .spelled(at as u64)
+            true => spelled(at)
                 .map_or(entry.clone(), |message| Entry { message: Arc::new(message), ..entry.clone() }),
             false => entry.clone(),
         };
@@ -172,53 +184,8 @@ impl SessionState {
         Ok(SyncReport { change, ..sync })
     }
 
-    /// Returns the history with the reasoning that the front end leaves out of messages of earlier turns: they are what was said here,
-    /// and no other answers.
-    fn with_reasoning<'s>(&self, said: &'s [Entry]) -> Result<Cow<'s, [Entry]>, SyncError> {
-        let end = self.n_total().min(said.len() as u64);
-        let common = self.common_with(said)?;
-        if common == end || !self.lacks_reasoning(&said[common as usize])? {
-            return Ok(Cow::Borrowed(said));
-        }
-        self.at_hand(Span { start: common, end })?;
-        let mut lineage = said[..common as usize].last().map(|entry| entry.lineage);
-        let mut entries = said.to_vec();
-        for entry in &mut entries[common as usize..] {
-            if entry.id.ordinal < end && self.lacks_reasoning(entry)? {
-                let Some(original) = self.originals.get(entry.id.ordinal) else { continue };
-                (entry.id.hash, entry.message) = (original.id.hash, Arc::clone(&original.message));
-            }
-            let before = lineage.as_ref().map_or(&[][..], |before| &before.0[..]);
-            entry.lineage = ContentHash::of_fields([before, &entry.id.hash.0]);
-            lineage = Some(entry.lineage);
-        }
-        Ok(Cow::Owned(entries))
-    }
-
-    /// Returns whether a message is the one that was said here in its place but for the reasoning in that.
-    fn lacks_reasoning(&self, entry: &Entry) -> Result<bool, SyncError> {
-        let ordinal = entry.id.ordinal;
-        self.at_hand(Span { start: ordinal, end: ordinal + 1 })?;
-        let Some(original) = self.originals.get(ordinal) else { return Ok(false) };
-        let is_reasoning = |part: &&Part| match part {
-            Part::Reasoning(_) => true,
-            Part::Opaque(opaque) => opaque.kind == "redacted_thinking",
-            _ => false,
-        };
-        let (here, there) = (&original.message, &entry.message);
-        let rest = here.parts.iter().filter(|part| !is_reasoning(part));
-        Ok(original.id.hash != entry.id.hash && here.role == there.role && rest.eq(&there.parts))
-    }
-
-    fn at_hand(&self, span: Span) -> Result<(), SyncError> {
-        match self.originals.missing([span]) {
-            missing if missing.is_empty() => Ok(()),
-            missing => Err(SyncError::NotAtHand(missing)),
-        }
-    }
-
     /// Returns how many messages both begin with.
-    fn common_with(&self, said: &[Entry]) -> Result<u64, SyncError> {
+    pub(super) fn common_with(&self, said: &[Entry]) -> Result<u64, SyncError> {
         let end = self.n_total().min(said.len() as u64);
         self.common(end, |ordinal| (ordinal, Some(said[ordinal as usize].lineage)))
     }

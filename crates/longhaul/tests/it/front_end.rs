@@ -229,6 +229,71 @@ async fn a_front_end_that_leaves_earlier_reasoning_out_has_only_grown() {
     assert!(matches!(change, Synced::Edited { .. } | Synced::Regenerated { .. }), "{change:?}");
 }
 
+/// The same where reasoning is an item of its own, which is left out whole or handed in without what the server alone knows.
+#[tokio::test]
+async fn items_of_reasoning_that_a_front_end_leaves_out_are_known() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+    let window = ContextWindow::new(Tokens(3_000), Tokens(500));
+    let open = || {
+        let builder = Session::builder(SessionId::new("items").unwrap(), window);
+        builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store)).open()
+    };
+    let mut session = open().await.unwrap();
+    let body = |items: &[serde_json::Value]| {
+        let body = serde_json::json!({ "model": "m", "instructions": "Be careful.", "input": items });
+        read(Some(Format::Responses), body.to_string().as_bytes()).unwrap()
+    };
+    let is_reasoning = |item: &serde_json::Value| item["type"] == "reasoning";
+    let mut said: Vec<serde_json::Value> = Vec::new();
+    for nth in 0..24 {
+        for item in &mut said {
+            item.as_object_mut().unwrap().retain(|key, _| key != "id" && key != "status");
+        }
+        if nth % 3 == 1 {
+            said.retain(|item| !is_reasoning(item));
+        }
+        let (id, sealed) = (format!("call_{nth}"), format!("gAAAA{nth}"));
+        let reasoning = |of: &str| {
+            serde_json::json!({
+                "type": "reasoning", "id": format!("rs_{of}{nth}"), "status": "completed",
+                "summary": [], "encrypted_content": format!("{sealed}{of}"),
+            })
+        };
+        let output = format!("fn part_{nth}() {{}}\n").repeat(15);
+        let turn = [
+            serde_json::json!({ "role": "user", "content": format!("Question {nth}?") }),
+            reasoning("a"),
+            reasoning("b"),
+            serde_json::json!({ "type": "function_call", "id": format!("fc_{nth}"), "call_id": id, "name": "read", "arguments": "{}" }),
+            serde_json::json!({ "type": "function_call_output", "call_id": id, "output": output }),
+            reasoning("c"),
+            serde_json::json!({ "type": "message", "id": format!("msg_{nth}"), "role": "assistant",
+                "content": [{ "type": "output_text", "text": format!("It is {nth}."), "annotations": [] }] }),
+        ];
+        if nth % 7 == 6 {
+            session = open().await.unwrap();
+        }
+        for end in [1, 5] {
+            let all = [&said[..], &turn[..end]].concat();
+            let sync = session.sync(&body(&all)).await.unwrap();
+            assert!(matches!(sync.change, Synced::Grew { .. }), "{nth}: {:?}", sync.change);
+            assert_eq!(sync.ordinals.len(), 1 + all.len());
+            let last = sync.ordinals.last().copied().flatten().unwrap();
+            assert_eq!(last + 1, session.state().originals().len() as u64);
+            session.prepare().await.unwrap();
+        }
+        said.extend(turn);
+    }
+    let sessions = store.sessions().await.unwrap();
+    // Of each third turn the last reasoning was never handed in, and of the last turn nothing behind the output.
+    assert_eq!((sessions.len(), sessions[0].state.messages), (1, 1 + 24 * 7 - 8 - 2));
+    // Another answer is another one, whatever was thought.
+    let call = said.iter().position(|item| item["type"] == "function_call").unwrap();
+    said[call]["arguments"] = serde_json::json!("{\"path\":\"a.rs\"}");
+    let change = session.sync(&body(&said)).await.unwrap().change;
+    assert!(matches!(change, Synced::Edited { .. } | Synced::Regenerated { .. }), "{change:?}");
+}
+
 /// Two front ends go on from the same beginning, each with its own history and a session of the same name over one store:
 /// neither sees a word of the other, nor loses one of its own.
 #[tokio::test]

@@ -228,12 +228,16 @@ async fn a_draft_without_a_word_is_no_summary() {
 
 #[tokio::test]
 async fn a_draft_without_a_word_is_an_error_where_rules_may_not_write() {
-    for own in [Own(|| Ok("\n")), Own(|| Err(SummarizeError::Refused))] {
+    let loud = Own(|| Err(SummarizeError::Failed { reason: LOUD.into() }));
+    for own in [Own(|| Ok("\n")), Own(|| Err(SummarizeError::Refused)), loud] {
         let config = Config { mode: SummaryMode::Llm, abort_on_failure: true, ..Config::default() };
         let (mut session, told) = session(config, Arc::new(own));
         let before = session.state().view().len();
         let error = session.compact(None).await.unwrap_err();
         assert!(matches!(error, Error::Draft(_) | Error::Summarize(_)), "{error:?}");
+        // It may be printed or sent on, as what observers are told.
+        assert!(!format!("{error} {error:?}").contains(&LOUD[5..30]), "{error}");
+        assert!(!error.to_string().contains(['\n', '\x1b']), "{error}");
         assert_eq!(session.state().view().len(), before);
         assert_eq!(reasons(&told).len(), 1);
     }
