@@ -52,7 +52,7 @@ pub use digest::{
 };
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
 pub use runs::{
-    Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, may_rework, run_of, runs,
+    Branch, Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, may_rework, run_of, runs,
 };
 pub use todo::{TodoItem, TodoState, Todos, todos};
 pub use tool::{ToolFamily, family};

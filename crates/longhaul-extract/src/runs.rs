@@ -19,6 +19,7 @@ use crate::{
     script::{Link, Simple, simples},
 };
 
+mod branch;
 mod checks;
 mod kind;
 mod landings;
@@ -26,6 +27,7 @@ mod objects;
 mod runner;
 mod verdict_line;
 
+pub use branch::Branch;
 pub use checks::{Check, Cure, checks};
 pub use kind::Purpose;
 pub use landings::{Landing, Landings, may_rework};

@@ -71,7 +71,8 @@ fn is_gap(line: &str) -> bool {
 }
 
 /// The words that lines of its own making may have beside what the source says.
-const OWN: [&str; 47] = [
+const OWN: [&str; 48] = [
+    "branch",
     "asked",
     "went",
     "well",
@@ -536,6 +537,7 @@ fn lock() { spin(); }
 m10 send_mail to mara, text done
 ```
 ## Committed, pushed and released (quoted)
+branch: main (m10)
 git push: failed: ! [rejected] main -> main (m10)
 ## Checks and failures (quoted)
 cargo test: passed (m7), 3 passed, 0 failed

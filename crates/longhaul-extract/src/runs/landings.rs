@@ -205,7 +205,9 @@ impl Kind {
             }
             Kind::Reset => starts(&["HEAD is now at ", "fatal: "]),
             Kind::Tag => starts(&["fatal: tag ", "fatal: Failed to resolve ", "Deleted tag ", "error: tag "]),
-            Kind::Branch => starts(&["Switched to ", "Already on ", "fatal: ", "error: pathspec"]),
+            Kind::Branch => {
+                starts(&["Switched to ", "Already on ", "Preparing worktree ", "fatal: ", "error: pathspec"])
+            }
             Kind::Publish => {
                 starts(&["npm error code ", "npm ERR! code ", "Published ", "error: failed to publish"])
                     || line.strip_prefix("+ ").is_some_and(|rest| rest.rfind('@').is_some_and(|at| at > 0))
@@ -219,11 +221,15 @@ impl Kind {
 }
 
 fn is_committed(line: &str) -> bool {
-    let Some((place, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else {
-        return false;
-    };
-    let hash = place.rsplit(' ').next().unwrap_or_default();
-    hash.len() >= 7 && place.len() > hash.len() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    committed_to(line).is_some()
+}
+
+/// Returns the branch of a commit, where a line says that one was made.
+pub(super) fn committed_to(line: &str) -> Option<&str> {
+    let (place, _) = line.strip_prefix('[')?.split_once("] ")?;
+    let (branch, hash) = place.rsplit_once(' ')?;
+    let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| branch.strip_suffix(" (root-commit)").unwrap_or(branch))
 }
 
 /// `17d213a..45ffe0a  main -> main`, `* [new tag] v0.8.0 -> v0.8.0`, `! [rejected] main -> main (fetch first)`.
@@ -298,9 +304,11 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         }
         let is_told = match word.starts_with('-') {
             true => {
-                takes_one = VALUED.contains(&word);
+                let makes_branch = MAKES_BRANCH.contains(&word)
+                    && named.get(1).is_some_and(|verb| ["checkout", "switch", "worktree"].contains(&&**verb));
+                takes_one = VALUED.contains(&word) && !makes_branch;
                 flags.push(word);
-                TOLD_FLAGS.contains(&word)
+                TOLD_FLAGS.contains(&word) || makes_branch
             }
             false if is_quoted || word.contains(['$', '\n']) => false,
             false => {
@@ -321,6 +329,7 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         ("git", Some("reset"), _) if has(&["--hard", "--soft", "--mixed"]) => Kind::Reset,
         ("git", Some("tag"), Some(_)) if !flags.iter().any(|flag| asks_for_tags(flag)) => Kind::Tag,
         ("git", Some("checkout" | "switch"), Some(_)) if !plain.contains(&"--") => Kind::Branch,
+        ("git", Some("worktree"), Some("add")) => Kind::Branch,
         ("npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv", Some("publish"), _) => Kind::Publish,
         ("npm" | "pnpm" | "yarn" | "bun", Some("run"), Some("publish" | "release")) => Kind::Publish,
         ("twine", Some("upload"), _) => Kind::Publish,
@@ -343,7 +352,7 @@ fn asks_for_tags(flag: &str) -> bool {
 }
 
 /// A command with none of these lands nothing.
-const MAY_LAND: [&str; 12] = [
+const MAY_LAND: [&str; 14] = [
     "commit",
     "push",
     "merge",
@@ -356,6 +365,8 @@ const MAY_LAND: [&str; 12] = [
     "release",
     " pr ",
     "checkout",
+    "switch",
+    "worktree",
 ];
 
 /// What a line that tells of a refusal begins with.
@@ -400,6 +411,9 @@ const VALUED: [&str; 18] = [
     "--repo",
     "-c",
 ];
+
+/// Flags behind which git is told how to call a new branch.
+const MAKES_BRANCH: [&str; 4] = ["-b", "-B", "-c", "-C"];
 
 /// Flags that change what a command does.
 const TOLD_FLAGS: [&str; 10] = [

@@ -1,8 +1,8 @@
 //! What the calls of a conversation did: read in one walk.
 
 use longhaul_extract::{
-    Act, CallView, Calls, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily, Touches,
-    call_failed, each_act, may_rework,
+    Act, Branch, CallView, Calls, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily,
+    Touches, call_failed, each_act, may_rework,
 };
 use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
 
@@ -24,6 +24,8 @@ pub(crate) struct Acts {
     pub(crate) runs: Vec<Run>,
     /// What was committed, pushed and published.
     pub(crate) landings: Vec<Landing>,
+    /// The branch that was checked out last, as far as git said.
+    pub(crate) branch: Option<Branch>,
     /// The agent's own list, as it stood last.
     pub(crate) plan: Vec<TodoItem>,
     /// The tools and what they were used for.
@@ -59,6 +61,7 @@ struct Walk {
     files: Touches,
     runs: Runs,
     landings: Landings,
+    branch: Option<Branch>,
     todos: Todos,
     tools: Tools,
     refused: Refused,
@@ -93,6 +96,7 @@ impl Walk {
         self.files.take(act);
         self.runs.take(act);
         self.landings.take(act);
+        self.branch = Branch::shown(act).or(self.branch.take());
         self.todos.take(act);
         self.tools.take(&act.call);
         self.refused.take(act);
@@ -134,7 +138,8 @@ impl Acts {
     }
 
     fn of(walk: Walk, part: &Part<'_>) -> Acts {
-        let Walk { calls, visits, files, runs, landings, todos, tools, mut refused, deeds, reworked } = walk;
+        let Walk { calls, visits, files, runs, landings, branch, todos, tools, mut refused, deeds, reworked } =
+            walk;
         let mut after = Touches::default();
         each_act(part.tail, |act| {
             refused.mend(act);
@@ -150,6 +155,7 @@ impl Acts {
             files_after: after.histories(),
             runs: runs.done(),
             landings,
+            branch,
             plan: todos.items(part.telling),
             tools: tools.used(),
             calls,
@@ -308,8 +314,9 @@ tool#s{nth}: fn part() {{}}
         }
         let said = transcript(&text);
         let (all, told) = (said.entries(), |acts: Acts| {
-            let Acts { files, runs, landings, plan, tools, calls, refusals, reworked, deeds, .. } = acts;
-            format!("{:?}", (files, runs, landings, plan, tools, calls, refusals, reworked, deeds))
+            let Acts { files, runs, landings, branch, plan, tools, calls, refusals, reworked, deeds, .. } =
+                acts;
+            format!("{:?}", (files, runs, landings, branch, plan, tools, calls, refusals, reworked, deeds))
         });
         for first in (0..=all.len()).step_by(5) {
             for next in 0..=all.len() {

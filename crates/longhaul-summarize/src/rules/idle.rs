@@ -178,6 +178,7 @@ impl<'a> Idle<'a> {
                     || statement.is_shown_code()
                     || announces(&statement.text)
                     || self.is_settled(at)
+                    || self.is_to_be_found_out(at)
             }
             StatementKind::Thought => is_scrap || self.is_said_as_well(at),
             StatementKind::Answer => {
@@ -257,6 +258,12 @@ impl<'a> Idle<'a> {
     fn is_settled(&self, at: usize) -> bool {
         self.spent.settled.contains(&at)
             || self.lists.lead(at).is_some_and(|lead| self.spent.settled.contains(&lead))
+    }
+
+    /// Returns whether this is an item of what the model sets out to find out: what it found is told by itself.
+    fn is_to_be_found_out(&self, at: usize) -> bool {
+        let lead = self.lists.lead(at).map(|lead| &*self.pool.all()[lead].text);
+        lead.is_some_and(|lead| announces(lead) && INQUIRING.iter().any(|verb| lead.contains(verb)))
     }
 
     /// Returns whether a line of a diff shows what an edit did: the edit tells it.
@@ -442,6 +449,10 @@ fn announces(text: &str) -> bool {
     let announces = STARTS.iter().any(|start| rest.starts_with(start)) && !rest.starts_with("let me know");
     is_short && (waits || announces)
 }
+
+/// What a model says that it does to know more.
+const INQUIRING: [&str; 9] =
+    ["understand", "check", "look", "find out", "figure out", "investigate", "explore", "see ", "know"];
 
 /// What an agent waits for.
 const STARTED: [&str; 9] =

@@ -1,6 +1,6 @@
 //! What was really committed, pushed and published, whatever was proposed: the last of it, in the words of the tools.
 
-use longhaul_extract::{Landing, Landings, each_act};
+use longhaul_extract::{Branch, Landing, Landings, each_act};
 use longhaul_transcript::{Entry, Tokens};
 
 use super::{acts::Acts, fixed::Fixed, render::fenced, state::brief};
@@ -9,7 +9,11 @@ impl Fixed<'_> {
     /// The last commits, tags, pushes and releases, and what was edited after the last commit.
     pub(super) fn landings(&mut self, acts: &Acts) {
         let mut later = Landings::default();
-        each_act(self.request.tail_beside_entries(), |act| later.take(act));
+        let mut is_shown_below = false;
+        each_act(self.request.tail_beside_entries(), |act| {
+            later.take(act);
+            is_shown_below |= Branch::shown(act).is_some();
+        });
         let mut all = acts.landings.clone();
         all.extend(later.done());
         let mut left = self.room(self.options.state_share * 2.0);
@@ -28,6 +32,16 @@ impl Fixed<'_> {
             lines.push(line);
         }
         lines.reverse();
+        if let Some(branch) = acts.branch.as_ref().filter(|_| !is_shown_below) {
+            let line = format!("branch: {} (m{})", branch.name, branch.message);
+            let is_told = lines.iter().any(|line| names(line, &branch.name));
+            let fits = self.cost(&line) + Tokens(1) <= left;
+            match lines.is_empty() {
+                true if fits && !USUAL.contains(&&*branch.name) => self.add("## Branch".into(), line),
+                false if fits && !is_told => lines.insert(0, line),
+                _ => {}
+            }
+        }
         if !lines.is_empty() {
             self.add("## Committed, pushed and released (quoted)".into(), fenced(lines.join("\n")));
         }
@@ -53,6 +67,14 @@ fn uncommitted(acts: &Acts, landings: &[Landing]) -> Option<String> {
     let after = if last.commits() { "the last commit" } else { "the last reset" };
     Some(format!("edited after {after} (m{}): {named}", last.message))
 }
+
+/// Returns whether a line names a branch.
+fn names(line: &str, branch: &str) -> bool {
+    line.split(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '\'')).any(|word| word == branch)
+}
+
+/// Branches that say nothing where nothing else is told.
+const USUAL: [&str; 2] = ["main", "master"];
 
 /// How many are told, the newest.
 const MOST: usize = 8;

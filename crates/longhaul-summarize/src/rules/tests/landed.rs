@@ -239,3 +239,26 @@ assistant: It is committed.
         assert!(!text.contains(idle), "{idle} in\n{text}");
     }
 }
+
+#[test]
+fn the_branch_that_is_checked_out_is_told_where_no_other_line_names_it() {
+    let call = |nth: usize, command: &str, answer: &str| {
+        format!("assistant: !Bash#b{nth} {{\"command\":\"{command}\"}}\ntool#b{nth}: {answer}\n")
+    };
+    let begun = format!(
+        "user: Guard the relay.\n{}{}",
+        call(1, "git switch -c fix/relay-guard", "Switched to a new branch 'fix/relay-guard'"),
+        call(2, "cat relay.go", "package relay"),
+    );
+    let text = draft(&format!("{begun}assistant: It is guarded."), 900).text;
+    assert!(text.contains("git switch -c fix/relay-guard: Switched to a new branch"), "{text}");
+    assert!(!text.contains("branch: "), "{text}");
+    // Nine commits later nothing else says it.
+    let commit = |nth| call(nth, "git push", "17d213a..45ffe0a  HEAD -> main");
+    let pushed: String = (3..12).map(commit).collect();
+    let text = draft(&format!("{begun}{pushed}assistant: It is guarded."), 900).text;
+    assert!(text.contains("branch: fix/relay-guard (m1)"), "{text}");
+    // Where it was only looked up, it is all there is to tell.
+    let asked = format!("user: Go.\n{}assistant: Yes.", call(1, "git status", "On branch fix/relay-guard"));
+    assert!(draft(&asked, 900).text.contains("## Branch\nbranch: fix/relay-guard (m1)"));
+}

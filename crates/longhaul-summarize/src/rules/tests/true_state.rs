@@ -53,6 +53,28 @@ fn what_was_only_proposed_is_no_finding_and_a_settled_offer_is_gone() {
 }
 
 #[test]
+fn what_the_model_sets_out_to_find_out_is_not_told() {
+    let said = r#"
+user: Clean up the stale relays.
+assistant: All relays stand in the table of src/relay.rs.
+
+Now I need to understand:
+1. How to detect relays without an owner of their own
+2. How to detect relays that nobody dialled this year !Read#r1 {"file_path":"src/relay.rs"}
+tool#r1: fn relay() {}
+assistant: Relays without an owner bear owner_id 0.
+
+What I checked:
+1. The table of owners holds 42 rows
+2. The journal of dials begins in March
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("stand in the table") && !text.contains("How to detect"), "{text}");
+    assert!(!text.contains("I need to understand"), "{text}");
+    assert!(text.contains("42 rows") && text.contains("begins in March"), "{text}");
+}
+
+#[test]
 fn the_head_of_a_table_without_rows_is_not_told() {
     let row = |nth| {
         format!("| relay-{nth} in the rack of hall {nth} | up since day {nth}, waits for nobody else |\n")
