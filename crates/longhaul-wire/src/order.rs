@@ -31,6 +31,9 @@ pub(crate) fn ordered<'a>(
     ids::settle(&mut messages, writing, losses);
     let mut steps = Steps::default();
     messages.into_iter().for_each(|message| steps.add(message, writing, losses));
+    if writing.dialect.format.spec().may_lack_ids {
+        steps.steps.iter_mut().for_each(Step::put_in_order);
+    }
     let messages = steps.into_messages();
     match (writing.dialect.is_led_by_reasoning, writing.session) {
         (true, None) => without_trailing_space(led_by_reasoning(messages, writing, losses)),
@@ -220,6 +223,28 @@ struct Step<'a> {
     results: Vec<Cow<'a, Message>>,
     /// What was said together with the results.
     words: Vec<Cow<'a, Message>>,
+}
+
+impl Step<'_> {
+    /// G-10: puts results in the order of their calls, in whatever order the tools were done: where calls have no ids, the order alone
+    /// says which is whose.
+    fn put_in_order(&mut self) {
+        let ids = self.said.iter().flat_map(|message| message.calls()).map(|call| call.id.clone());
+        let places: HashMap<CallId, usize> = ids.enumerate().map(|(at, id)| (id, at)).collect();
+        let place = |part: &Part| match part {
+            Part::ToolResult(result) => places.get(&result.call_id).copied(),
+            _ => None,
+        };
+        for message in self.results.iter_mut().filter(|message| message.raw.is_none()) {
+            // What a tool shows besides stands in its result, so that all are results or nothing is moved.
+            if !message.parts.is_sorted_by_key(place)
+                && message.parts.iter().all(|part| place(part).is_some())
+            {
+                message.to_mut().parts.sort_by_key(place);
+            }
+        }
+        self.results.sort_by_key(|message| message.parts.iter().find_map(place));
+    }
 }
 
 const RESULT_FIRST: &str = "result put before what was said while its tool ran";

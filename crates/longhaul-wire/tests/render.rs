@@ -1215,3 +1215,20 @@ fn a_09_an_answer_that_the_model_goes_on_with_ends_in_a_word() {
     let goes_out = sent(&[asked, begun, asked]);
     assert!(goes_out.json.contains(begun), "{}", goes_out.json);
 }
+
+#[test]
+fn g_10_results_without_ids_stand_in_the_order_of_their_calls() {
+    let answer = r#"{"role":"model","parts":[{"functionCall":{"name":"bash","args":{"n":0}}},{"functionCall":{"name":"read","args":{"n":1}}},{"functionCall":{"name":"bash","args":{"n":2}}}]}"#;
+    let round = messages_from_json(Format::Gemini, answer).unwrap();
+    let ids: Vec<_> = round[0].calls().map(|call| call.id.clone()).collect();
+    let result = |nth: usize| {
+        Part::ToolResult(ToolResult::text(ids[nth].clone(), format!("of {nth}"), Outcome::Succeeded))
+    };
+    // Tools are done in any order, and the next round calls the same ones.
+    let apart = [2, 0, 1].map(|nth| Message::new(Role::Tool, vec![result(nth)]));
+    let together = Message::new(Role::Tool, [1, 2, 0].map(result).into());
+    let said = [&[Message::user("go")], &round[..], &apart[..], &round[..], &[together]].concat();
+    let sent = render(&said, Format::Gemini).unwrap();
+    let outputs: Vec<&str> = sent.json.split("\"output\":\"").skip(1).map(|rest| &rest[..4]).collect();
+    assert_eq!(outputs, ["of 0", "of 1", "of 2", "of 0", "of 1", "of 2"], "{}", sent.json);
+}

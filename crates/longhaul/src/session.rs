@@ -9,12 +9,12 @@ mod exchange;
 mod interleavings;
 mod items;
 mod job;
+#[cfg(feature = "wire")]
+mod known;
 mod led;
 mod line;
 mod measure;
 mod pins;
-#[cfg(feature = "wire")]
-mod reasoning;
 mod refused;
 mod rewrite;
 mod running;

@@ -7,7 +7,7 @@ use longhaul_transcript::{CallId, ContentHash, Entry, Message, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{BranchError, SessionState, Shown, reasoning::Reasoned, stored::is_forgotten};
+use super::{BranchError, SessionState, Shown, known::Known, stored::is_forgotten};
 use crate::compact::standing;
 
 /// What became of a conversation since it was last seen.
@@ -99,7 +99,9 @@ impl SessionState {
     /// goes on from the last message they share, and what came after it is another branch's (keep a copy of the state to
     /// take it up again).
     ///
-    /// Where the front end leaves reasoning out, what it was said with is known as what was said here.
+    /// Messages are those that were said here where the front end leaves their reasoning out, puts a note in the place of an older
+    /// result (`[cleared]`) or keeps its beginning, or has other white space at the ends of lines: the view goes on from them as they
+    /// were said.
     ///
     /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history
@@ -108,7 +110,7 @@ impl SessionState {
     /// # Errors
     /// When originals are needed that are not at hand.
     pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
-        let Reasoned { entries, put_back } = self.with_reasoning(document.transcript().entries())?;
+        let Known { entries, put_back } = self.as_said_here(document.transcript().entries())?;
         let spelled = |at| document.spelled((at - put_back.partition_point(|put| *put < at)) as u64);
         let sync = self.go_to(&entries, spelled)?;
         let own = sync.ordinals.into_iter().enumerate();

@@ -294,6 +294,69 @@ async fn items_of_reasoning_that_a_front_end_leaves_out_are_known() {
     assert!(matches!(change, Synced::Edited { .. } | Synced::Regenerated { .. }), "{change:?}");
 }
 
+/// Agents clear what tools answered longer ago, and trim what was typed: it is what was said here all the same.
+#[tokio::test]
+async fn old_results_that_a_front_end_clears_are_what_was_said() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+    let window = ContextWindow::new(Tokens(3_000), Tokens(500));
+    let open = || {
+        let builder = Session::builder(SessionId::new("cleared").unwrap(), window);
+        builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store)).open()
+    };
+    let mut session = open().await.unwrap();
+    let body = |messages: &[serde_json::Value]| {
+        let body = serde_json::json!({ "model": "m", "messages": messages });
+        read(Some(Format::OpenAi), body.to_string().as_bytes()).unwrap()
+    };
+    let output = |nth: usize| format!("fn part_{nth}() {{ advance(); }}\n").repeat(15);
+    let mut said: Vec<serde_json::Value> = Vec::new();
+    for nth in 0..24 {
+        // All but the newest three, in one of three ways; and what was typed is trimmed.
+        for (at, message) in said.iter_mut().enumerate().filter(|(at, _)| at / 4 + 3 < nth) {
+            let note = match (message["role"] == "tool", at % 3) {
+                (true, 0) => "[Old tool result content cleared]".to_owned(),
+                (true, 1) => format!("{}... (truncated)", &output(at / 4)[..60]),
+                (true, _) => String::new(),
+                _ => continue,
+            };
+            message["content"] = serde_json::json!(note);
+        }
+        said.iter_mut().filter(|message| message["role"] == "user").for_each(|message| {
+            message["content"] = serde_json::json!(message["content"].as_str().unwrap().trim_end());
+        });
+        let id = format!("call_{nth}_of_many");
+        let call = serde_json::json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
+        let turn = [
+            serde_json::json!({ "role": "user", "content": format!("Question {nth}? \r\n") }),
+            serde_json::json!({ "role": "assistant", "content": null, "tool_calls": [call] }),
+            serde_json::json!({ "role": "tool", "tool_call_id": id, "content": output(nth) }),
+            serde_json::json!({ "role": "assistant", "content": format!("It is {nth}.") }),
+        ];
+        if nth % 7 == 6 {
+            session = open().await.unwrap();
+        }
+        for end in [1, 3] {
+            let all = [&said[..], &turn[..end]].concat();
+            let sync = session.sync(&body(&all)).await.unwrap();
+            assert!(matches!(sync.change, Synced::Grew { .. }), "{nth}: {:?}", sync.change);
+            session.prepare().await.unwrap();
+        }
+        said.extend(turn);
+    }
+    let sessions = store.sessions().await.unwrap();
+    assert_eq!((sessions.len(), sessions[0].state.messages), (1, 24 * 4 - 1));
+    let last = session.recall(r#"{"message":"m2"}"#).await.unwrap();
+    assert!(last.contains("fn part_0() { advance(); }"), "the original is kept: {last}");
+    // What says something else is another answer, and so is what is no note.
+    for other in ["fn part_0() { retreat(); }", "[1, 2]", "[]", "{\"content\": \"cleared\"}"] {
+        let mut edited = said.clone();
+        edited[2]["content"] = serde_json::json!(other);
+        let mut session = open().await.unwrap();
+        let change = session.sync(&body(&edited)).await.unwrap().change;
+        assert!(!matches!(change, Synced::Grew { .. } | Synced::Unchanged), "{other}: {change:?}");
+    }
+}
+
 /// Two front ends go on from the same beginning, each with its own history and a session of the same name over one store:
 /// neither sees a word of the other, nor loses one of its own.
 #[tokio::test]
