@@ -153,7 +153,9 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
     }
     let mut faults = told_once(document.problems());
     let n_more = document.problems().len() - faults.len();
-    let profile = Profile::of_model(document.model().unwrap_or_default());
+    let mut profile = Profile::of_model(document.model().unwrap_or_default());
+    // Whether a call came with reasoning is only supposed, and no fault of an input.
+    profile.sends_item_ids = false;
     let violations = wire::validate(document.as_bytes(), document.format(), &profile);
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
     for fault in faults.iter().take(SHOWN) {

@@ -139,7 +139,8 @@ pub struct Media {
     pub kind: MediaKind,
     /// The media type as declared, such as `image/png`; empty where none is.
     pub media_type: String,
-    /// Where it is, for one given by reference; empty for one given inline.
+    /// Where it is, for one given by reference; empty for one given inline. One that no document spells is sent by it where it is on
+    /// the web (`https://`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// Size of the inline payload, decoded, in bytes.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use longhaul_transcript::{
-    CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker, ToolCall, Usage,
+    CallKind, ContentHash, Media, Message, Opaque, Part, RawJson, Role, Speaker, ToolCall, Usage,
 };
 
 use crate::{
@@ -178,6 +178,13 @@ impl<'a> Sources<'a> {
                 self.unlike.insert(hash);
             }
             self.media.insert(hash, payload);
+        }
+    }
+
+    /// Notes a picture or file that the caller gives by its address alone.
+    pub(crate) fn note_address(&mut self, media: &'a Media) {
+        if let Some(payload) = Payload::of_address(media).filter(|_| !self.media.contains_key(&media.hash)) {
+            self.media.insert(media.hash, payload);
         }
     }
 

@@ -71,6 +71,14 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// Returns the payload behind an address on the web that nobody spelled yet.
+    pub(crate) fn of_address(media: &'a Media) -> Option<Payload<'a>> {
+        let is_on_the_web = ["https://", "http://"].iter().any(|start| media.source.starts_with(start));
+        let raw = Json::check(b"{}").ok().filter(|_| is_on_the_web)?;
+        // In the format that no request is in, so that each spells it in its own way.
+        Some(Payload::address(Format::Longhaul, raw, media.kind, &media.media_type, (&*media.source).into()))
+    }
+
     /// Returns what the transcript carries of it.
     pub(crate) fn media(&self) -> Media {
         let (source, hashed, bytes, pixels) = match &self.data {

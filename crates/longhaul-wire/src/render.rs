@@ -305,6 +305,9 @@ impl Body {
             messages.iter().map(|message| spelled(message)).collect();
         let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
         sources.note_media(payloads);
+        for media in messages.iter().flat_map(|message| media_of(message)) {
+            sources.note_address(media);
+        }
         messages.iter().for_each(|message| sources.note_calls(message));
         let mut body = Body {
             writing,

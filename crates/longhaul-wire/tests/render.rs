@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
-use longhaul_transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
+use longhaul_transcript::{
+    ContentHash, Media, MediaKind, Message, Outcome, Part, Role, ToolCall, ToolResult,
+};
 use longhaul_wire::{
     Format, Profile, WireError, convert, messages_from_json, read, render, render_grown, render_session,
     usage_from_json, validate,
@@ -1231,4 +1233,33 @@ fn g_10_results_without_ids_stand_in_the_order_of_their_calls() {
     let sent = render(&said, Format::Gemini).unwrap();
     let outputs: Vec<&str> = sent.json.split("\"output\":\"").skip(1).map(|rest| &rest[..4]).collect();
     assert_eq!(outputs, ["of 0", "of 1", "of 2", "of 0", "of 1", "of 2"], "{}", sent.json);
+}
+
+#[test]
+fn a_picture_that_the_caller_gives_by_its_address_is_sent() {
+    let media = Media {
+        kind: MediaKind::Image,
+        media_type: "image/png".into(),
+        source: "https://example.org/cat.png".into(),
+        bytes: 0,
+        pixels: None,
+        pages: None,
+        hash: ContentHash::of(b"https://example.org/cat.png"),
+    };
+    let said = [Message::new(Role::User, vec![Part::Text("look".into()), Part::Media(media.clone())])];
+    for format in FORMATS {
+        let sent = render(&said, format).unwrap();
+        assert!(
+            sent.json.contains("https://example.org/cat.png"),
+            "{format}: {} {:?}",
+            sent.json,
+            sent.losses
+        );
+        assert_eq!(validate(sent.json.as_bytes(), format, &Profile::default()).unwrap(), [], "{format}");
+        assert_eq!(sent.losses, [""; 0], "{format}");
+    }
+    // What lies elsewhere cannot be.
+    let elsewhere = Media { source: "/tmp/cat.png".into(), ..media };
+    let sent = render(&[Message::new(Role::User, vec![Part::Media(elsewhere)])], Format::OpenAi).unwrap();
+    assert!(!sent.json.contains("cat.png") && !sent.losses.is_empty(), "{:?}", sent);
 }
