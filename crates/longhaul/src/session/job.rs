@@ -595,6 +595,8 @@ impl Job {
     }
 
     fn finished(self, mut compacted: Compacted) -> Result<Finished, StepError> {
+        // Rules may have summarized more than was planned, where the tail took longer results and fewer messages.
+        let tail_from = compacted.tail.first().map_or(u64::MAX, |kept| kept.id.ordinal);
         let mut changed = self.changed.clone();
         self.after(&mut compacted.tail, &mut changed)?;
         let read = self.request().entries;
@@ -602,7 +604,10 @@ impl Job {
         record.redactions.clone_from(&self.redactions);
         if let (true, Some(first), Some(last)) = (self.has_own_range, read.first(), read.last()) {
             // Ranges are disjoint: what was only shortened in the tail belongs to the next one.
-            record.covers = Span { start: first.id.ordinal, end: last.id.ordinal + 1 };
+            let told =
+                record.covered.iter().map(|covered| covered.ordinal).filter(|at| *at < tail_from).max();
+            let end = told.unwrap_or_default().max(last.id.ordinal) + 1;
+            record.covers = Span { start: first.id.ordinal, end };
         }
         if let Some(from) = self.replaces_from {
             // Only the newest messages were read again; the summary stands for what those before it stood for as well.

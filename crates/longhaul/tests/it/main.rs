@@ -23,6 +23,7 @@ mod pastes;
 mod presets;
 #[cfg(feature = "wire")]
 mod providers;
+mod ranges;
 mod refused;
 #[cfg(feature = "wire")]
 mod resumed;
