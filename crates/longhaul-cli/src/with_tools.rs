@@ -16,8 +16,9 @@ pub(crate) fn event(mut event: Event, tools: Tokens) -> Event {
             finish.tokens_after += tools;
             finish.reason = reason(finish.reason, tools);
         }
-        EventKind::Trimmed { tokens_before, reason: why, .. } => {
+        EventKind::Trimmed { tokens_before, tokens_after, reason: why, .. } => {
             *tokens_before += tools;
+            *tokens_after += tools;
             *why = reason(*why, tools);
         }
         _ => {}

@@ -206,6 +206,18 @@ impl Calibration {
         }
     }
 
+    /// Returns what a request is expected to be billed that was made of the one that `before` reports, by taking parts out and
+    /// putting others in: what stayed costs what it did, and only what changed is uncertain.
+    pub fn estimate_changed(&self, counted: ClassCounts, before: Reported) -> Estimate {
+        let fit = self.fit();
+        let added = fit.billed(counted - before.counted);
+        let removed = fit.billed(before.counted - counted);
+        let (whole, spread) = (before.tokens.0 as f64, fit.growth_margin * (added + removed + GRAIN));
+        let tokens = |value: f64| Tokens(value.max(0.0).round() as u64);
+        let mid = whole + added - removed;
+        Estimate { low: tokens(mid - spread), mid: tokens(mid), high: tokens(mid + spread) }
+    }
+
     /// Returns what a request with these counts is expected to be billed, by the last report and the ratios alone: the same counts
     /// are expected to cost the same until something new is reported, whatever they were counted for. `None` before the first.
     pub fn by_newest(&self, counted: ClassCounts) -> Option<Tokens> {

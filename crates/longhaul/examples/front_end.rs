@@ -64,7 +64,8 @@ async fn session_of(
     let place = locate(store, &History { id: Some(id), named: None, said: &said }).await?;
     // Whoever edits an earlier message goes another way from there on; what was said before stays a conversation of its own. That it
     // was edited is told by `place.kin`: `sync` finds what was entered here, and tells of no change. A history without its beginning
-    // branches at its first message; a front end that drops its oldest messages is followed by a session that stays open.
+    // branches at its first message, and one that is worded otherwise (reasoning left out, old results cleared) where that begins; a
+    // front end that does so is followed by a session that stays open, or is opened by the id that the front end gives.
     if let Kin::Branch { .. } = place.kin {
         place.enter(store, &said, now_ms).await?;
     }

@@ -79,8 +79,9 @@ use crate::{
 /// ```
 ///
 /// With a store every message is written before [`prepare`](Self::prepare) returns, and what `open` or
-/// [`Builder::open`] finds there goes on as if it had never been interrupted, secrets apart: they are not stored, and
-/// placeholders stand in their places then ([`EventKind::SecretsMissing`] says in how many).
+/// [`Builder::open`] finds there goes on as if it had never been interrupted, but for what is not stored: secrets, in whose places
+/// stand placeholders then ([`EventKind::SecretsMissing`] says in how many), and what
+/// [`delete_originals`](crate::Config::delete_originals) destroyed, of which a session that stays open may tell more in its next summary.
 ///
 /// Every future may be dropped at any await: a compaction, an undo or another way is then as if it had not been asked for,
 /// or whole. What the store took of it without an answer, the next write takes back.

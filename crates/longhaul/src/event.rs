@@ -118,6 +118,8 @@ pub enum EventKind {
         reason: Reason,
         /// What the context cost before.
         tokens_before: Tokens,
+        /// What it costs now, by the same measure.
+        tokens_after: Tokens,
         /// Messages whose tool results were digested.
         digested: u64,
         /// Messages dropped from the view.
@@ -415,12 +417,11 @@ impl fmt::Display for Event {
                     "{tokens_before:#} → {tokens_after:#} tokens (summary {summary_tokens:#}, depth {depth})"
                 )
             }
-            EventKind::Trimmed { tokens_before, digested, dropped, .. } => {
+            EventKind::Trimmed { tokens_before, tokens_after, digested, dropped, .. } => {
                 write!(
                     f,
-                    "{} digested, {dropped} dropped: {tokens_before:#} → {:#} tokens",
+                    "{} digested, {dropped} dropped: {tokens_before:#} → {tokens_after:#} tokens",
                     counted(*digested, "message"),
-                    self.tokens
                 )
             }
             EventKind::LeftOut { what } => f.write_str(what),

@@ -1,6 +1,8 @@
 //! A conversation with its context kept within a window: a synchronous state that decides everything and does no IO.
 
 mod asked;
+#[cfg(test)]
+mod billed_tests;
 mod branch;
 mod calibrated;
 mod costs;

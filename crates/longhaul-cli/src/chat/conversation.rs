@@ -535,6 +535,7 @@ mod tests {
             action: Action::Summarize { rebuild: false },
             reason,
             tokens_before: Tokens(1_000),
+            tokens_after: Tokens(900),
             digested: 1,
             dropped: 0,
         });

@@ -53,7 +53,8 @@ impl Session {
     /// known there. With a store, what was said after it stays under the name that [`line`](Self::line) had before, for
     /// [`Builder::open_line`](super::Builder::open_line), and the session's own name stands for the new branch from now on:
     /// unless somebody else went on with the session meanwhile, who keeps the name ([`Overtaken`]). Memory blocks are the caller's and not
-    /// of a place in the conversation: they stay as they are.
+    /// of a place in the conversation: they stay as they are. Where `id` is a call, or one of several results, the branch ends before the
+    /// call: half an exchange cannot stand.
     ///
     /// # Errors
     /// When there is no such message, it or what the branch would begin with was deleted, or the store cannot be read or written.

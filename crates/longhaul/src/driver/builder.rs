@@ -353,7 +353,8 @@ impl Builder {
         self
     }
 
-    /// Returns the session as the store has it, as if it had never been interrupted, secrets apart: these are not stored, what
+    /// Returns the session as the store has it, as if it had never been interrupted, but for secrets and for what
+    /// [`delete_originals`](Config::delete_originals) destroyed: secrets are not stored, what
     /// stands in their places (`[REDACTED:github-pat:1]`) is what is sent from then on, and observers are told
     /// ([`EventKind::SecretsMissing`]). A session that the store does not have, or where there is no store, begins empty. What earlier conversations learned of this model and endpoint is taken over
     /// in either case. Where the store has something else than what was written ([`EventKind::ChangedInStore`]), a mark stands.

@@ -111,6 +111,7 @@ impl Session {
                 action: rewrite.action,
                 reason: rewrite.reason,
                 tokens_before: outcome.tokens_before,
+                tokens_after: outcome.tokens_after,
                 digested: outcome.digested as u64,
                 dropped: outcome.dropped as u64,
             },

@@ -5,7 +5,7 @@ use longhaul_tokens::{
 };
 use longhaul_transcript::{Message, Part, Tokens};
 
-use super::{SessionState, refused::Refusals};
+use super::{SessionState, refused::Refusals, snapshot::Learned};
 
 /// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,8 @@ pub(super) struct Calibrated {
     endpoint: String,
     /// The last report, while the view still begins with what it covered.
     anchor: Option<Reported>,
+    /// The last report of a view that the one that is was made of, where nothing was reported of this one yet.
+    rewritten: Option<Reported>,
     /// What follows from all of these, so that a look at the context costs nothing; see [`SessionState::recalibrate`].
     expected: Option<Estimate>,
     scale: Scale,
@@ -32,21 +34,23 @@ impl Calibrated {
 
     /// Takes note that the view begins anew: what was reported was of another one.
     pub(super) fn forget_view(&mut self) {
-        self.anchor = None;
+        self.rewritten = self.anchor.take().or(self.rewritten);
     }
 
-    /// Returns what is worth keeping: what was learned, of which model and endpoint, and the last report.
-    pub(super) fn parts(&self) -> (&Calibrations, &str, &str, Option<Reported>) {
-        (&self.known, &self.model, &self.endpoint, self.anchor)
+    /// Returns what is worth keeping.
+    pub(super) fn learned(&self) -> Learned {
+        Learned {
+            known: self.known.clone(),
+            model: self.model.clone(),
+            endpoint: self.endpoint.clone(),
+            anchor: self.anchor,
+            rewritten: self.rewritten.filter(|_| self.anchor.is_none()),
+        }
     }
 
-    pub(super) fn from_parts(
-        known: Calibrations,
-        model: String,
-        endpoint: String,
-        anchor: Option<Reported>,
-    ) -> Calibrated {
-        Calibrated { known, model, endpoint, anchor, ..Calibrated::default() }
+    pub(super) fn of(learned: Learned) -> Calibrated {
+        let Learned { known, model, endpoint, anchor, rewritten } = learned;
+        Calibrated { known, model, endpoint, anchor, rewritten, ..Calibrated::default() }
     }
 }
 
@@ -80,7 +84,7 @@ impl SessionState {
             }
             model.clone_into(&mut calibrated.model);
             endpoint.clone_into(&mut calibrated.endpoint);
-            calibrated.anchor = None;
+            (calibrated.anchor, calibrated.rewritten) = (None, None);
             self.recalibrate();
         }
     }
@@ -124,7 +128,7 @@ impl SessionState {
         let expected = match self.calibrated.anchor {
             // What was measured is known, and no estimate of it is better.
             Some(anchor) if anchor.counted == shown => None,
-            anchor => self.expected(shown, anchor),
+            anchor => self.expected_of_view(shown, anchor),
         };
         let scale = self.fresh_scale();
         self.calibrated.expected = expected;
@@ -149,7 +153,7 @@ impl SessionState {
 
     /// Returns what a view with these counts is expected to cost at most.
     pub(super) fn price_of(&self, counts: ClassCounts) -> Tokens {
-        match self.expected(counts, None) {
+        match self.expected_of_view(counts, None) {
             Some(estimate) => estimate.high,
             None => counts.total() + self.counter.framing().per_reply,
         }
@@ -184,7 +188,7 @@ impl SessionState {
     /// what it answered. A provider that bills just that is not believed, which costs next to nothing; where the estimate is
     /// narrow the two cannot be told apart, and need not be.
     pub(super) fn is_echo(&self, counted: ClassCounts, reported: Tokens) -> bool {
-        let Some(estimate) = self.expected(counted, self.calibrated.anchor) else { return false };
+        let Some(estimate) = self.expected_of_view(counted, self.calibrated.anchor) else { return false };
         let is_wide = estimate.high >= estimate.mid + LEAST_SPREAD;
         let is_near = |high: Tokens| (high..=high + ECHO_MARGIN).contains(&reported);
         is_wide && (is_near(estimate.high) || is_near(estimate.high + self.fixed_overhead))
@@ -194,7 +198,8 @@ impl SessionState {
     pub(super) fn learn(&mut self, counted: ClassCounts, tokens: Tokens) {
         let report = Reported { counted, tokens };
         let accuracy = self.counter.accuracy();
-        let Calibrated { known, model, endpoint, anchor, .. } = &mut self.calibrated;
+        let Calibrated { known, model, endpoint, anchor, rewritten, .. } = &mut self.calibrated;
+        *rewritten = None;
         let calibration = known.get_or_insert_with(model, endpoint, || Calibration::new(1.0, accuracy));
         // The same request reported twice says nothing new.
         if *anchor != Some(report) {
@@ -202,6 +207,19 @@ impl SessionState {
         }
         *anchor = Some(report);
         self.recalibrate();
+    }
+
+    /// Returns what a view of this conversation with these counts is expected to cost. Of one that was made of a view that was
+    /// reported, what stayed is known: it costs no more than that and what was added.
+    fn expected_of_view(&self, counts: ClassCounts, anchor: Option<Reported>) -> Option<Estimate> {
+        let whole = self.expected(counts, anchor)?;
+        let Calibrated { known, model, endpoint, rewritten, .. } = &self.calibrated;
+        let before = self.calibrated.anchor.or(*rewritten).filter(|_| anchor.is_none());
+        let Some((known, before)) = known.get(model, endpoint).zip(before) else { return Some(whole) };
+        let changed = known.estimate_changed(counts, before);
+        let high = whole.high.min(changed.high);
+        let low = whole.low.max(changed.low).min(high);
+        Some(Estimate { low, mid: changed.mid.clamp(low, high), high })
     }
 
     fn expected(&self, counts: ClassCounts, anchor: Option<Reported>) -> Option<Estimate> {

@@ -71,9 +71,7 @@ impl SessionState {
 
     /// Takes up what changed since the snapshot; the messages that were said by then have been pushed.
     pub(crate) fn catch_up(&mut self, since: Since) {
-        let learned = since.learned;
-        self.calibrated =
-            Calibrated::from_parts(learned.known, learned.model, learned.endpoint, learned.anchor);
+        self.calibrated = Calibrated::of(since.learned);
         self.policy = since.policy;
         self.stable = since.stable.min(self.items.len());
         self.requested_at_ms = since.requested_at_ms;

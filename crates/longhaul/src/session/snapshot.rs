@@ -84,6 +84,9 @@ pub(super) struct Learned {
     pub(super) model: String,
     pub(super) endpoint: String,
     pub(super) anchor: Option<Reported>,
+    /// See [`Calibrated`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rewritten: Option<Reported>,
 }
 
 /// Elements of a view as they are kept: originals by their number, everything else as it is.
@@ -259,9 +262,7 @@ impl SessionState {
 
     /// Returns what was learned of providers' counting, and the last report.
     pub(super) fn all_learned(&self) -> Learned {
-        let (known, model, endpoint, anchor) = self.calibrated.parts();
-        let (model, endpoint) = (model.to_owned(), endpoint.to_owned());
-        Learned { known: known.clone(), model, endpoint, anchor }
+        self.calibrated.learned()
     }
 
     /// Returns the same without secrets, as a store takes it.
@@ -323,8 +324,8 @@ impl SessionState {
             self.put_back(span.start, messages);
         }
         self.costs = snapshot.costs;
-        self.calibrated =
-            Calibrated::from_parts(learned.known, learned.model, learned.endpoint, learned.anchor);
+        let anchor = learned.anchor;
+        self.calibrated = Calibrated::of(learned);
         self.exchange = snapshot.exchange;
         self.head = snapshot.head;
         self.client_from = snapshot.client_from;
@@ -352,7 +353,7 @@ impl SessionState {
         self.cut = snapshot.cut;
         self.stable = snapshot.stable;
         match is_same_counter {
-            true => self.calibrated.set_anchor(learned.anchor),
+            true => self.calibrated.set_anchor(anchor),
             false => {
                 let before: Tokens = view.iter().map(Shape::cost).sum();
                 self.costs.scale(self.items.sums().counts.total().ratio_of(before.max(Tokens(1))));

@@ -43,12 +43,13 @@ pub enum Synced {
         /// How many messages are left.
         to: u64,
     },
-    /// The front end has put a summary of its own in the place of what was said. The view shows what it has now.
+    /// The front end has put a summary of its own in the place of what was said: it begins as those of the agents that are known do, or
+    /// messages that were said here late follow it (as many as [`Grew`](Synced::Grew) asks for). The view shows what it has now.
     CompactedByClient {
         /// How many messages it has now, standing instructions apart.
         n: u64,
     },
-    /// It is another conversation: the two begin with no word of the user's in common, and the history handed in does
+    /// It is another conversation: the two begin with no message of the user's in common, and the history handed in does
     /// not go on from what was said here late ([`Grew`](Synced::Grew) says by what that is seen), as where it is empty. Nothing was changed, and the view is that of the former
     /// conversation: open a session for this one. Where only the standing instructions are others, and as many, it is the same
     /// one, and the view shows them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at

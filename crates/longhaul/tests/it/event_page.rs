@@ -112,8 +112,8 @@ fn settled(mut event: Event) -> Event {
         }
         EventKind::Started { compressed_messages, .. } => *compressed_messages = 40,
         EventKind::UsageReported { reported, .. } => *reported = Tokens(6_120),
-        EventKind::Trimmed { tokens_before, digested, .. } => {
-            (*tokens_before, *digested) = (Tokens(4_823), 7);
+        EventKind::Trimmed { tokens_before, tokens_after, digested, .. } => {
+            (*tokens_before, *tokens_after, *digested) = (Tokens(4_823), Tokens(3_160), 7);
             (event.tokens, event.ratio) = (Tokens(3_160), 0.395);
         }
         _ => {}
