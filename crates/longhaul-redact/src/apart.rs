@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::{rules::Shape, tables};
+use crate::{objects, rules::Shape, tables};
 
 /// What a head names.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
         Shape::Insert => inserted(text, head.end),
         Shape::Manifest => manifest(text, head),
         Shape::WebKey => members(text, head),
+        Shape::Object => objects::values(text, head),
     }
 }
 
@@ -304,7 +305,7 @@ fn below(text: &[u8], at: usize, end: usize) -> Named {
 }
 
 /// Returns the inside of the string that begins at `at` and ends in this line; a doubled or escaped quote does not end it.
-fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(crate) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
     let quote = *text.get(at)?;
     let mut end = at + 1;
     while let Some(byte) = text.get(end).filter(|_| end - at <= LONGEST_VALUE) {

@@ -58,8 +58,42 @@ pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = Dump> + '_ {
             let start = at;
             at += text[start..].iter().take_while(|byte| value(**byte).is_some()).count() + 1;
             let is_inside = start > 0 && text[start - 1].is_ascii_alphanumeric();
-            if !is_inside && let Some(line) = plain(text, start..at.min(text.len())) {
+            if (!is_inside || is_number(&text[..start]))
+                && let Some(line) = plain(text, start..at.min(text.len()))
+            {
                 return Some(Dump { lines: vec![line] });
+            }
+        }
+        None
+    })
+}
+
+/// Returns the bytes in digits with a blank between any two of them, where they spell text.
+pub(crate) fn spaced(text: &[u8]) -> impl Iterator<Item = Dump> + '_ {
+    let pair = |at: usize| match text.get(at..at + 2) {
+        Some([high, low]) => value(*high).is_some() && value(*low).is_some(),
+        _ => false,
+    };
+    let is_apart = |at: usize| text.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(blank) = memchr(b' ', text.get(at..)?) {
+            let first = (at + blank).checked_sub(2).filter(|first| *first >= at && pair(*first));
+            at += blank + 1;
+            let Some(start) = first.filter(|first| *first == 0 || is_apart(first - 1)) else { continue };
+            let (mut end, mut n_bytes) = (start + 2, 1);
+            loop {
+                // An escaped line end is two, once it is no escape any more.
+                let blanks = text[end..].iter().take(3).take_while(|byte| byte.is_ascii_whitespace()).count();
+                if !(1..=2).contains(&blanks) || !pair(end + blanks) || !is_apart(end + blanks + 2) {
+                    break;
+                }
+                (end, n_bytes) = (end + blanks + 2, n_bytes + 1);
+            }
+            at = at.max(end);
+            let digits = text[start..end].iter().filter_map(|byte| value(*byte));
+            if n_bytes >= LEAST_BYTES && spells_text(digits) {
+                return Some(Dump { lines: vec![Line { digits: start..end, end, n_bytes }] });
             }
         }
         None
@@ -156,18 +190,35 @@ fn plain(text: &[u8], line: Range<usize>) -> Option<Line> {
     let run = line.start..line.start + digits / 2 * 2;
     // What else stands in the line is no digit of another word.
     let is_alone = text[..line.end].get(line.start + digits).is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    let spells_text = || {
-        text[run.clone()].chunks_exact(2).take(LOOKED_AT).all(|pair| {
-            let byte = value(pair[0]).unwrap_or_default() << 4 | value(pair[1]).unwrap_or_default();
-            byte.is_ascii_graphic() || byte.is_ascii_whitespace()
-        })
-    };
     let n_bytes = run.len() / 2;
-    (is_alone && n_bytes >= LEAST_BYTES && spells_text()).then_some(Line {
+    let digits = text[run.clone()].iter().filter_map(|byte| value(*byte));
+    (is_alone && n_bytes >= LEAST_BYTES && spells_text(digits)).then_some(Line {
         end: run.end,
         digits: run,
         n_bytes,
     })
+}
+
+/// Returns whether digits spell text, as far as they are looked at.
+fn spells_text(digits: impl Iterator<Item = u8>) -> bool {
+    let mut high = None;
+    let byte = |digit: u8| match high.take() {
+        None => {
+            high = Some(digit);
+            None
+        }
+        Some(high) => Some(high << 4 | digit),
+    };
+    digits
+        .filter_map(byte)
+        .take(LOOKED_AT)
+        .all(|byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+}
+
+/// Returns whether `before` ends in what marks a number in hexadecimal digits.
+fn is_number(before: &[u8]) -> bool {
+    let name = before.strip_suffix(b"0x").or_else(|| before.strip_suffix(b"0X"));
+    name.is_some_and(|name| name.last().is_none_or(|byte| !byte.is_ascii_alphanumeric()))
 }
 
 /// Returns what a hexadecimal digit stands for.
@@ -227,6 +278,7 @@ mod tests {
             words(text.as_bytes()).map(|dump| dump.decode(text.as_bytes())).collect()
         };
         assert_eq!(said("echo 6869207468657265 | xxd, hex:6869207468657265"), ["hi there", "hi there"]);
+        assert_eq!(said("SELECT 0x6869207468657265;"), ["hi there"]);
         for text in
             ["9fceb02d0ae598e95dc970b74767f19372d61af8", "x6869207468657265", "6869207468657265g", "6869"]
         {
@@ -234,6 +286,31 @@ mod tests {
         }
         let dump = "Error: 00000000: 6869 2074 6865 7265 2c20 796f 7520 616c  hi there, you al\n";
         assert_eq!(first(dump).unwrap().0, "hi there, you al");
+    }
+
+    #[test]
+    fn bytes_with_blanks_between_them_are_read_where_they_spell_text() {
+        let said = |text: &str| -> Vec<(String, String)> {
+            let dumps = spaced(text.as_bytes());
+            dumps
+                .map(|dump| {
+                    let said = dump.decode(text.as_bytes());
+                    let place = dump.place(0..said.len());
+                    (said, text[place].to_owned())
+                })
+                .collect()
+        };
+        let digits = "68 69 20 74 68 65 72 65";
+        for text in [digits.to_owned(), format!("dump: {digits}, see"), format!("x {digits}\nzz")] {
+            assert_eq!(said(&text), [("hi there".to_owned(), digits.to_owned())], "{text}");
+        }
+        let lines = format!("{digits}\n{digits}");
+        assert_eq!(said(&lines), [("hi therehi there".to_owned(), lines.clone())]);
+        for text in
+            ["68 69 20 74", "9f ce b0 2d 0a e5 98 e9 5d", "68 69 20 74 68 65 72 651", "10 20 30 40 50"]
+        {
+            assert_eq!(said(text), [], "{text}");
+        }
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod keywords;
 mod lines;
 mod message;
 mod names;
+mod objects;
 mod percent;
 mod pieces;
 mod places;

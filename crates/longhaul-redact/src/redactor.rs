@@ -133,8 +133,11 @@ fn fingerprint(files: &[&str]) -> ContentHash {
 }
 
 /// The built-in rule files, each able to change the rules of those before it.
-pub(crate) const BUILTIN_RULES: &[&str] =
-    &[include_str!("../rules/gitleaks.toml"), include_str!("../rules/longhaul.toml")];
+pub(crate) const BUILTIN_RULES: &[&str] = &[
+    include_str!("../rules/gitleaks.toml"),
+    include_str!("../rules/longhaul.toml"),
+    include_str!("../rules/uses.toml"),
+];
 
 static BUILTIN: LazyLock<RuleSet> =
     LazyLock::new(|| RuleSet::parse(BUILTIN_RULES).expect("a test parses the built-in rules"));

@@ -86,6 +86,8 @@ pub(crate) enum Shape {
     Manifest,
     /// The kind of a JSON web key, for its private members.
     WebKey,
+    /// The field of an object that names a secret, or what opens such an object, for its value.
+    Object,
 }
 
 #[derive(Debug)]

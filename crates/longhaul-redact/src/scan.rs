@@ -130,7 +130,7 @@ fn strike_spelled(set: &RuleSet, text: &str, depth: usize, struck: &mut Vec<Stru
         };
         struck.extend(found.into_iter().flat_map(|struck| struck.moved(place(struck.start..struck.end()))));
     }
-    for dump in hex::dumps(bytes).chain(hex::words(bytes)) {
+    for dump in hex::dumps(bytes).chain(hex::words(bytes)).chain(hex::spaced(bytes)) {
         let found = found_in(dump.decode(bytes));
         let places = found.into_iter().map(|struck| (struck, dump.place(struck.start..struck.end())));
         struck.extend(places.flat_map(|(struck, place)| struck.moved(to_chars(text, place))));

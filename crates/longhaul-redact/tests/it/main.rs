@@ -7,3 +7,4 @@ mod labelled;
 mod properties;
 mod shapes;
 mod spellings;
+mod uses;

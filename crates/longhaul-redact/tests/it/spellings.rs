@@ -523,7 +523,7 @@ const SPELLINGS: &[&str] = &[
 ];
 
 /// Which of the drawn passwords in a text are the last one in brackets: what is judged by.
-fn drawn(template: &str, draw: &mut Draw) -> (String, Vec<String>) {
+pub(crate) fn drawn(template: &str, draw: &mut Draw) -> (String, Vec<String>) {
     let (mut text, mut secrets, mut rest) = (String::new(), Vec::new(), template);
     while let Some((before, behind)) = rest.split_once('«') {
         let (class, tail) = behind.split_once('»').expect("the table is well formed");
@@ -563,7 +563,7 @@ fn password(class: &str, draw: &mut Draw) -> String {
 }
 
 /// Half of a password gives it away as well.
-fn is_told(clean: &str, secret: &str) -> bool {
+pub(crate) fn is_told(clean: &str, secret: &str) -> bool {
     let half = secret.len().min(24).div_ceil(2);
     secret.as_bytes().windows(half.max(4)).any(|part| memmem(clean.as_bytes(), part))
 }
