@@ -26,8 +26,9 @@ impl Redactor {
     pub fn redact_raw_into(&self, raw: &Raw, vault: &mut Vault) -> (Option<Raw>, BTreeMap<String, u64>) {
         let mut counts = BTreeMap::new();
         let mut redacted = raw.redacted;
-        // One item a line where there are several; an item by itself may be spread over lines.
-        let is_one = serde_json::from_str::<&RawValue>(&raw.json).is_ok();
+        // One item a line where there are several; an item by itself may be spread over lines, and so may what is no JSON.
+        let is_item = |json: &str| serde_json::from_str::<&RawValue>(json).is_ok();
+        let is_one = is_item(&raw.json) || !raw.json.lines().any(is_item);
         let items: Box<dyn Iterator<Item = &str>> = match is_one {
             true => Box::new(iter::once(&*raw.json)),
             false => Box::new(raw.json.lines()),
@@ -516,6 +517,12 @@ mod tests {
         assert_eq!(*raw.json, json.replace(SECRET, "[REDACTED:github-pat:1]"));
         let clean = r#"{"role":"user","content":"hello"}"#;
         assert_eq!(redacted(clean), (Some(Raw::new("anthropic", clean)), 0));
+    }
+
+    #[test]
+    fn what_is_no_json_is_one_text() {
+        let table = "user,password\nalice,h7Rk2m9QzLxw\n";
+        assert_eq!(text(table), table.replace("h7Rk2m9QzLxw", "[REDACTED:password-column:1]"));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct Rule {
     pub(crate) is_labelled: bool,
     /// Takes drawn values only: the label says little, or stands in a sentence or in a table.
     pub(crate) is_of_drawn: bool,
+    /// The value ends the match, with at most one byte behind it, so that what was struck before is not looked at again.
+    is_last: bool,
     /// Takes what a password of several pieces is, of all that stands behind a label.
     pub(crate) is_of_pieces: bool,
     /// Knows a token by its beginning, which may stand behind `_`, where names of programs have words too.
@@ -203,6 +205,11 @@ impl Rule {
         self.compiled.get_or_init(|| compile(&self.source).ok()).as_ref()
     }
 
+    /// Returns whether the value ends the match.
+    pub(crate) fn is_of_last(&self) -> bool {
+        self.is_of_drawn || self.is_last
+    }
+
     /// Returns whether a match may stand in `window`, which has a key word.
     pub(crate) fn may_match(&self, window: &[u8]) -> bool {
         let finder = self.beside_finder.get_or_init(|| any_of(&self.beside));
@@ -298,6 +305,8 @@ struct RawRule {
     #[serde(default)]
     drawn: bool,
     #[serde(default)]
+    last: bool,
+    #[serde(default)]
     pieces: bool,
     lines: Option<Side>,
     shape: Option<Shape>,
@@ -360,6 +369,7 @@ impl RawRule {
         self.beside.extend(by.beside);
         self.labelled |= by.labelled;
         self.drawn |= by.drawn;
+        self.last |= by.last;
         self.pieces |= by.pieces;
         self.lines = by.lines.or(self.lines);
         self.shape = by.shape.or(self.shape);
@@ -402,6 +412,7 @@ impl From<RawRule> for Rule {
             is_generic: raw.generic,
             is_labelled: raw.labelled,
             is_of_drawn: raw.drawn,
+            is_last: raw.last,
             is_of_pieces: raw.pieces,
             is_token,
             lines: raw.lines,
@@ -487,7 +498,8 @@ fn any_of(words: &[String]) -> Option<AhoCorasick> {
 /// Compiles an expression written for Go's engine: classes are ASCII, and a brace that repeats nothing is a brace.
 fn compile(source: &str) -> Result<Compiled, regex::Error> {
     let source = escape_literal_braces(source);
-    let regex = RegexBuilder::new(&source).unicode(false).size_limit(SIZE_LIMIT).build()?;
+    let regex =
+        RegexBuilder::new(&source).unicode(false).size_limit(SIZE_LIMIT).dfa_size_limit(DFA_LIMIT).build()?;
     let longest = parse(&source).ok().and_then(|hir| hir.properties().maximum_len());
     let longest = longest.filter(|longest| *longest <= UNBOUNDED_REACH);
     let is_bounded = longest.is_some();
@@ -569,6 +581,10 @@ const TOKEN_ENTROPY: f64 = 3.0;
 /// How far to look beside a key word for an expression without a bound, in bytes. A PEM block of an 8,192-bit RSA key
 /// has 6.4 KB.
 const UNBOUNDED_REACH: usize = 16 * 1024;
+
+/// How much an automaton may remember that is built while a text is searched, in bytes: long expressions forget and build anew
+/// with less.
+const DFA_LIMIT: usize = 8 << 20;
 
 /// Size limit of one compiled expression, in bytes; the largest of the vendored ones takes about 1 MB without Unicode.
 const SIZE_LIMIT: usize = 50 << 20;

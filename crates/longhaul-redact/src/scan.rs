@@ -163,14 +163,14 @@ const LONGEST_PART: usize = 64;
 /// Returns every match of every rule in `text`.
 fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     let (mut struck, mut joined): (Vec<Struck>, usize) = (Vec::new(), MANY);
-    // So many of what was struck are in order and apart, for rules of drawn values to look up.
+    // So many of what was struck are in order and apart, for rules whose value ends the match to look up.
     let mut n_known = 0;
     for windows in windows(set, text.as_bytes()).chunk_by(|(rule, _), (next, _)| rule == next) {
         // A key of many lines ends behind the window that it begins in.
         let mut searched = 0;
         let Some((index, _)) = windows.first() else { continue };
         let rule = &set.rules[*index];
-        if rule.is_of_drawn && struck.len() > n_known {
+        if rule.is_of_last() && struck.len() > n_known {
             join(set, &mut struck);
             n_known = struck.len();
         }
@@ -290,12 +290,9 @@ fn search(
     let haystack = &text.as_bytes()[..window.end];
     let is_cut = window.end < text.len();
     let mut at = window.start;
-    let mut groups = compiled.regex.capture_locations();
-    let next = |groups: &mut CaptureLocations, at: usize| match rule.is_of_drawn {
-        true => compiled.regex.find_at(haystack, at),
-        false => compiled.regex.captures_read_at(groups, haystack, at),
-    };
-    while let Some(whole) = next(&mut groups, at) {
+    // Where the groups stand is more work than whether there is a match, and most searches end with none.
+    let mut groups: Option<CaptureLocations> = None;
+    while let Some(whole) = compiled.regex.find_at(haystack, at) {
         if let Some(shape) = rule.shape {
             let named = apart::values(text.as_bytes(), whole.range(), shape);
             let is_found =
@@ -314,13 +311,20 @@ fn search(
             }
             continue;
         }
-        if rule.is_of_drawn {
-            if is_known(&struck[..n_known], text.as_bytes(), whole.range()) {
-                at = whole.end().saturating_sub(1).max(whole.start() + 1);
-                continue;
-            }
-            compiled.regex.captures_read_at(&mut groups, haystack, whole.start());
+        // A generic rule names nothing that another one does.
+        let counts = |struck: &Struck| rule.is_of_drawn || !set.rules[struck.rule()].is_generic;
+        if rule.is_of_last() && is_known(&struck[..n_known], text.as_bytes(), whole.range(), counts) {
+            at = whole.end().saturating_sub(1).max(whole.start() + 1);
+            continue;
         }
+        // A text without blanks may be one match.
+        let is_long = rule.is_of_drawn && whole.len() > LONG;
+        if is_long && !is_drawn(&haystack[whole.start() + LONG / 2..whole.end()]) {
+            at = whole.end();
+            continue;
+        }
+        let groups = groups.get_or_insert_with(|| compiled.regex.capture_locations());
+        compiled.regex.captures_read_at(groups, haystack, whole.start());
         let group = |nth: usize| groups.get(nth).map(|(start, end)| start..end);
         let secret = match rule.secret_group {
             0 => (1..groups.len()).find_map(|nth| group(nth).filter(|found| !found.is_empty())),
@@ -357,9 +361,9 @@ fn search(
     at.max(window.end)
 }
 
-/// Returns whether the value at the end of a match of a rule of drawn values was struck before, all of it behind what names it,
-/// or is a placeholder. Where a group stands is more work than whether there is a match, and these rules come last.
-fn is_known(known: &[Struck], text: &[u8], whole: Range<usize>) -> bool {
+/// Returns whether the value at the end of a match was struck before by a rule that counts, all of it behind what names it, or is a
+/// placeholder.
+fn is_known(known: &[Struck], text: &[u8], whole: Range<usize>, counts: impl Fn(&Struck) -> bool) -> bool {
     // One byte may end it, and no bracket stands in it.
     let last = whole.end.saturating_sub(2).max(whole.start);
     let shown = text.get(whole.start..=last).unwrap_or_default();
@@ -368,7 +372,7 @@ fn is_known(known: &[Struck], text: &[u8], whole: Range<usize>) -> bool {
         return true;
     }
     let struck = known[..known.partition_point(|struck| struck.start <= last)].last();
-    struck.is_some_and(|struck| {
+    struck.filter(|struck| counts(struck)).is_some_and(|struck| {
         let is_whole = struck.end() + usize::from(whole.end < text.len()) >= whole.end;
         is_whole && is_all_of_value(&text[whole.start..struck.start.max(whole.start)])
     })
@@ -613,6 +617,10 @@ const SHORTEST_VALUE: usize = 8;
 /// A value that turns out to be no secret is looked at again where it is no longer than this, in bytes: so that looking
 /// twice costs no more than once and a bit.
 const SHORT: usize = 256;
+
+/// A longer match of a rule of drawn values is looked at for being drawn before it is taken apart, in bytes. What names a value has
+/// less than half of it.
+const LONG: usize = 1024;
 
 /// Least entropy of hexadecimal digits behind a telling name, in bits a byte: of 32 drawn ones, one in 7,000 has less, and
 /// one in five less than the 3.5 that gitleaks asks of a value of any letters.

@@ -1,6 +1,6 @@
 //! Placeholders: what stands in a secret's place, and the way back.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 /// Numbers secrets, and remembers which placeholder stands for which.
 ///
@@ -10,9 +10,10 @@ use std::{collections::HashMap, fmt};
 /// does not show what it holds.
 #[derive(Clone, Default)]
 pub struct Vault {
-    placeholders: HashMap<String, String>,
+    /// The place of each secret among them: a text may have as many as it has lines.
+    places: HashMap<Arc<str>, usize>,
     /// Placeholder and secret, in the order of their numbers.
-    secrets: Vec<(String, String)>,
+    secrets: Vec<(Box<str>, Arc<str>)>,
 }
 
 impl Vault {
@@ -23,12 +24,17 @@ impl Vault {
 
     /// Returns the placeholder of `secret`, found by `rule`: `[REDACTED:github-pat:1]`.
     pub fn placeholder(&mut self, rule: &str, secret: &str) -> &str {
-        if !self.placeholders.contains_key(secret) {
-            let placeholder = format!("{PLACEHOLDER}{rule}:{}]", self.secrets.len() + 1);
-            self.placeholders.insert(secret.to_owned(), placeholder.clone());
-            self.secrets.push((placeholder, secret.to_owned()));
-        }
-        self.placeholders.get(secret).map_or("", String::as_str)
+        let place = match self.places.get(secret) {
+            Some(place) => *place,
+            None => {
+                let place = self.secrets.len();
+                let secret: Arc<str> = secret.into();
+                self.places.insert(secret.clone(), place);
+                self.secrets.push((format!("{PLACEHOLDER}{rule}:{}]", place + 1).into(), secret));
+                place
+            }
+        };
+        self.secrets.get(place).map_or("", |(placeholder, _)| placeholder)
     }
 
     /// Returns `text` with the placeholders of this vault turned back into the secrets.
@@ -43,9 +49,9 @@ impl Vault {
             let end = rest.bytes().take(LONGEST).position(|byte| byte == b']');
             let number = end.and_then(|end| rest[..end].rsplit(':').next()?.parse::<usize>().ok());
             let known = number.and_then(|number| self.secrets.get(number.checked_sub(1)?));
-            let known = known.filter(|(placeholder, _)| rest.starts_with(placeholder.as_str()));
+            let known = known.filter(|(placeholder, _)| rest.starts_with(&**placeholder));
             let (shown, length) = match known {
-                Some((placeholder, secret)) => (secret.as_str(), placeholder.len()),
+                Some((placeholder, secret)) => (&**secret, placeholder.len()),
                 None => (&rest[..1], 1),
             };
             out.push_str(shown);

@@ -2,10 +2,23 @@
 
 /// Returns each shape, in a text of about this many bytes.
 pub(crate) fn all(bytes: usize) -> impl Iterator<Item = (&'static str, String)> {
-    SHAPES.iter().map(move |(name, head, body, tail)| {
+    let shapes = SHAPES.iter().map(move |(name, head, body, tail)| {
         let repeated = body.repeat(bytes.saturating_sub(head.len() + tail.len()) / body.len());
         (*name, format!("{head}{repeated}{tail}"))
-    })
+    });
+    shapes.chain(std::iter::once_with(move || ("drawn passwords", drawn_passwords(bytes))))
+}
+
+/// Returns lines with a password each, no two of which are the same.
+fn drawn_passwords(bytes: usize) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut state = 24u64;
+    let mut digit = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(DIGITS[(state >> 58) as usize])
+    };
+    let mut line = |_| format!("DB_PASSWORD={}\n", (0..12).map(&mut digit).collect::<String>());
+    (0..bytes / 25).map(&mut line).collect()
 }
 
 /// Name, beginning, what is repeated, end.
@@ -108,5 +121,19 @@ const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("words of digits", "", "x 6768705f754e754e754e ", ""),
     ("placeholders in a key", "", "ghp_[REDACTED:github-pat:1]a", ""),
     ("heads behind words", "", "Error: user,password\n", ""),
+    ("labels that are set", "", "password=", ""),
+    ("base64 of labels", "", "cGFzc3dvcmQ9cGFzc3dvcmQ9cGFzc3dvcmQ9cGFzc3dvcmQ9cGFzc3dvcmQ9", ""),
+    ("JSON in the escapes of JSON", "", "{\\\"password\\\":\\\"{\\\\\\\"token\\\\\\\":", ""),
+    ("names beside values", "", "{\"name\":\"password\",", ""),
+    ("names of objects", "", "\"password\":{", ""),
+    ("bytes with blanks between them", "", "68 69 20 74 68 65 72 65 2c 20 ", ""),
+    ("fields that are filled in", "", "getByLabel('password') .type('password', ", ""),
+    ("told aside", "", "the password on prod is to be the secret of a user pass ", ""),
+    (
+        "stores",
+        "",
+        "aws put-parameter --name password --value x SecureString echo x1x1x1x1 | docker secret <<< ",
+        "",
+    ),
     ("many literals with keys", "[", "\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\\n\",", "0]"),
 ];
