@@ -89,6 +89,33 @@ pub(crate) fn classify(line: &str) -> Class {
     }
 }
 
+/// Returns what each of `lines` looks like. The causes that stand below their heading are part of what it tells.
+fn classes(lines: &[&str]) -> Vec<Class> {
+    let mut classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
+    for at in (0..lines.len()).filter(|at| heads_causes(lines[*at])) {
+        for below in at + 1..=at + causes_below(lines, at).len() {
+            classes[below] = Class::Detail;
+        }
+    }
+    classes
+}
+
+/// Returns whether causes stand below `line`: anyhow's `Caused by:`, with nothing behind it.
+pub(crate) fn heads_causes(line: &str) -> bool {
+    ["Caused by:", "caused by:"].contains(&line.trim())
+}
+
+/// Returns the lines below the heading at `at` that tell causes: indented further than it, up to the first that is not.
+pub(crate) fn causes_below<'a, 'l>(lines: &'a [&'l str], at: usize) -> &'a [&'l str] {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let is_cause = |line: &&&str| !line.trim().is_empty() && indent(line) > indent(lines[at]);
+    let below = &lines[at + 1..];
+    &below[..below.iter().take(MOST_CAUSES).take_while(is_cause).count()]
+}
+
+/// So many lines of causes say enough: a trace may stand behind them.
+const MOST_CAUSES: usize = 8;
+
 /// The most that a line is worth for standing behind an error: where it is and what came in the place of what was expected come
 /// after the first errors themselves, and everything else after how the run ended.
 const DETAILS: f64 = 9.3;
@@ -96,7 +123,7 @@ const EXPLAINS: f64 = 8.4;
 
 /// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
 pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
-    let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
+    let classes = classes(lines);
     let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
     let mut near = 0.0;
     let (mut errors, mut failed) = (0.0f64, 0.0f64);
@@ -149,6 +176,11 @@ pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
         *count += 1;
     }
     spread(&mut scores);
+    // The heading says nothing without what stands below it.
+    for at in (0..lines.len()).filter(|at| heads_causes(lines[*at])) {
+        let causes = &scores[at + 1..=at + causes_below(lines, at).len()];
+        scores[at] = causes.iter().copied().fold(scores[at], f64::min);
+    }
     (classes, scores)
 }
 
@@ -264,6 +296,32 @@ pub(crate) fn tells_trouble(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn causes_below_their_heading_are_part_of_an_error() {
+        let output = [
+            "error: import of ledger failed",
+            "",
+            "Caused by:",
+            "    0: importing rows",
+            "    1: missing column audit_id",
+            "",
+            "Stack backtrace:",
+            "   0: anyhow::error::new",
+        ];
+        let (classes, scores) = score(&output);
+        let of = |at: usize| (classes[at], scores[at] > 9.0);
+        assert_eq!([of(0), of(2)], [(Class::Decisive, true); 2], "{scores:?}");
+        assert_eq!([of(3), of(4)], [(Class::Detail, true); 2], "{scores:?}");
+        assert!(scores[2] <= scores[3].min(scores[4]), "the heading goes first: {scores:?}");
+        assert!(!of(6).1 && !of(7).1, "{scores:?}");
+        assert_eq!(classify("caused by: missing column audit_id"), Class::Decisive);
+        let alone = ["Error: it failed", "Caused by:", "nothing is indented here"];
+        assert!(causes_below(&alone, 1).is_empty());
+        let long: Vec<String> = (0..40).map(|nth| format!("    {nth}: one of many")).collect();
+        let long: Vec<&str> = ["Caused by:"].into_iter().chain(long.iter().map(String::as_str)).collect();
+        assert_eq!(causes_below(&long, 0).len(), 8);
+    }
 
     #[test]
     fn lines_are_what_they_look_like() {

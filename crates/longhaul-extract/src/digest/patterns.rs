@@ -113,9 +113,9 @@ const HEAD_TABLE: &[(Class, &str)] = &[
     ),
     (
         Class::Decisive,
-        r"^\s*(Uncaught |Unhandled |Caused by: )?([A-Za-z_][\w$]*[.:])*[A-Z]\w*(Error|Exception|Interrupt|Warning)\b(:| \[|$)",
+        r"^\s*(Uncaught |Unhandled |[Cc]aused by: )?([A-Za-z_][\w$]*[.:])*[A-Z]\w*(Error|Exception|Interrupt|Warning)\b(:| \[|$)",
     ),
-    (Class::Decisive, r"^\s*Caused by: "),
+    (Class::Decisive, r"^\s*[Cc]aused by:( |$)"),
     (Class::Decisive, r"^(assertion|Assertion|AssertionError|ASSERT)\b"),
     (Class::Decisive, r"^\s*#?\s*(Failure|Error)/?(Error)?: "),
     (Class::Detail, r"^E\s{2,}\S"),

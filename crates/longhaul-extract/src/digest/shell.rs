@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     clean::{clean, prefix},
-    lines::{Class, classify},
+    lines::{Class, classify, heads_causes},
 };
 use crate::runs::told;
 
@@ -150,6 +150,8 @@ const MAX_FAILED_TESTS: usize = 20;
 fn decisiveness(class: Class, line: &str) -> Option<u8> {
     let body = line.trim_start();
     match class {
+        // What went wrong stands around it.
+        Class::Decisive if heads_causes(body) => None,
         Class::Decisive if body.starts_with("Traceback") || body.starts_with("File \"") => Some(2),
         Class::Decisive if TRAILING.is_match(body) => Some(STRONG),
         Class::Decisive if body.contains("panicked at") || ASSERTION.is_match(body) => Some(6),

@@ -292,7 +292,27 @@ async fn the_decisive_lines_of_an_error_stay_in_the_summary() {
     let rust = "   Compiling ledger v0.1.0 (/srv/ledger)\nerror[E0308]: mismatched types\n  --> src/parse.rs:42:17\n   |\n41 |     fn width(&self) -> u32 {\n   |                        --- expected `u32` because of return type\n42 |         self.columns.len()\n   |         ^^^^^^^^^^^^^^^^^^ expected `u32`, found `usize`\n\nFor more information about this error, try `rustc --explain E0308`.\nerror: could not compile `ledger` (lib) due to 1 previous error\nexit code: 101";
     let python = "Traceback (most recent call last):\n  File \"/srv/relay/run.py\", line 31, in <module>\n    main()\n  File \"/srv/relay/queue.py\", line 118, in drain\n    part = self.parts[key]\n           ~~~~~~~~~~^^^^^\nKeyError: 'eu-west-3'\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/srv/relay/queue.py\", line 118, in drain\n    raise DrainError(key) from error\nrelay.errors.DrainError: cannot drain eu-west-3\nexit code: 1";
     let java = "Exception in thread \"main\" java.lang.IllegalStateException: the export did not start\n\tat org.ledger.Export.start(Export.java:88)\n\tat org.ledger.Main.main(Main.java:14)\nCaused by: java.sql.SQLException: column audit_id is missing\n\tat org.ledger.Schema.check(Schema.java:231)\n\t... 1 more\nexit code: 1";
+    let notes: String = (0..12)
+        .map(|nth| {
+            format!("  note {nth}: required by a bound in `run_{nth}` at src/part_{nth}.rs:{nth}1:5\n")
+        })
+        .collect();
+    let anyhow = format!(
+        "running the import\nError: import of ledger failed\n{notes}\nCaused by:\n    0: importing rows\n    1: missing column audit_id\nexit code: 1"
+    );
+    let lower =
+        format!("Error: import of ledger failed\n{notes}caused by: missing column audit_id\nexit code: 1");
     let cases = [
+        (
+            "ledger import",
+            &*anyhow,
+            vec!["import of ledger failed", "Caused by:", "0: importing rows", "1: missing column audit_id"],
+        ),
+        (
+            "ledger import --again",
+            &*lower,
+            vec!["import of ledger failed", "caused by: missing column audit_id"],
+        ),
         ("cargo build", rust, vec!["mismatched types", "src/parse.rs:42:17", "found `usize`"]),
         (
             "python run.py",
