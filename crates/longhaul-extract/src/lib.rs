@@ -55,6 +55,6 @@ pub use runs::{
     Branch, Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, may_rework, run_of, runs,
 };
 pub use todo::{TodoItem, TodoState, Todos, todos};
-pub use tool::{ToolFamily, family};
+pub use tool::{ToolFamily, family, looks_after_one};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
 pub use tool_view::CallView;

@@ -100,6 +100,28 @@ pub fn family(call: &ToolCall) -> ToolFamily {
     CallView::new(call).family()
 }
 
+/// Returns whether a tool of this name runs no command of its own: it asks for one that goes on, answers it, or ends it.
+///
+/// ```
+/// use longhaul_extract::looks_after_one;
+///
+/// assert!(looks_after_one("BashOutput") && looks_after_one("functions.write_stdin"));
+/// assert!(!looks_after_one("Bash"));
+/// ```
+pub fn looks_after_one(name: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "write_stdin",
+        "bash_output",
+        "kill_shell",
+        "kill_bash",
+        "get_terminal_output",
+        "command_status",
+        "task_output",
+        "read_process_output",
+    ];
+    NAMES.contains(&plain_name(name).as_str())
+}
+
 /// Returns whether a tool of this name changes records: its first word, or that behind the name of its service, says so. A word
 /// that is also a thing (`book_search`) says it only where nothing behind it looks.
 pub(crate) fn changes_record(name: &str) -> bool {

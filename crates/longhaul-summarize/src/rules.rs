@@ -57,7 +57,7 @@ mod undone;
 mod values;
 mod worked;
 
-pub use account::{MOST_COMMANDS, task, tools_used};
+pub use account::{task, tools_used};
 pub use persons::left_out;
 pub(crate) use persons::{RULES, is_lasting};
 

@@ -1,6 +1,6 @@
 //! The summary as data: what happened, by the shared schema.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use longhaul_extract::{
     CallView, Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, each_act,
@@ -167,19 +167,37 @@ pub(crate) fn own_text<'m>(message: &'m Message, speakers: &Speakers) -> Option<
     }
 }
 
+/// Returns who speaks, in the order in which they begin to, where messages begin with the name of who says them: then most of the talk
+/// is by people who come again. Else what stands before a colon leads in what follows (`Update: …`) and is no name.
 fn participants(entries: &[Entry]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for text in entries.iter().flat_map(|entry| entry.message.texts()) {
-        let name =
-            text.split_once(':').map(|(name, _)| name.trim()).filter(|name| (1..=40).contains(&name.len()));
-        if let Some(name) = name.filter(|name| !name.contains('\n') && name.split(' ').count() <= 4)
-            && names.len() < MOST_PARTICIPANTS
-            && !names.iter().any(|known| known == name)
-        {
-            names.push(name.to_string());
+    let texts = || {
+        let texts = entries.iter().flat_map(|entry| entry.message.texts().map(move |text| (entry, text)));
+        texts.filter(|(_, text)| !text.trim().is_empty())
+    };
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut place: HashMap<&str, usize> = HashMap::new();
+    // Recordings of people who talk have all that they say as the user's.
+    for name in
+        texts().filter(|(entry, _)| entry.message.role == Role::User).filter_map(|(_, text)| name(text))
+    {
+        let at = *place.entry(name).or_insert(counts.len());
+        match counts.get_mut(at) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
         }
     }
-    names
+    let again: usize = counts.iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+    if again * 2 <= texts().count() {
+        return Vec::new();
+    }
+    counts.into_iter().take(MOST_PARTICIPANTS).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Returns what `text` has before its first colon, where that may be a name.
+fn name(text: &str) -> Option<&str> {
+    let name = text.split_once(':')?.0.trim();
+    let is_short = (1..=40).contains(&name.len()) && name.split(' ').count() <= 4;
+    (is_short && !name.contains('\n')).then_some(name)
 }
 
 /// Returns the last decisions, oldest first: what lies before them is not read.
@@ -390,11 +408,12 @@ pub(super) fn last_line(text: &str) -> Option<&str> {
 }
 
 // Caps of the schema: lists and texts stay small whatever the conversation holds.
-const MOST_DECISIONS: usize = 20;
+/// More than any summary has room to tell: who counts those of its text finds all of them here.
+const MOST_DECISIONS: usize = 100;
 const MOST_CONSTRAINTS: usize = 400;
 const MOST_FILES: usize = 200;
 /// A summary names this many commands at most, the newest that are no mere looks.
-pub const MOST_COMMANDS: usize = 60;
+const MOST_COMMANDS: usize = 60;
 const MOST_ERRORS: usize = 30;
 const MOST_ENTITIES: usize = 40;
 const MOST_PARTICIPANTS: usize = 20;

@@ -168,6 +168,55 @@ fn the_account_tells_files_commands_and_errors() {
 }
 
 #[test]
+fn participants_are_speakers_and_no_lead_ins() {
+    let participants = |said: &[(&str, &str)]| {
+        let lines: String = said.iter().map(|(role, text)| format!("{role}: {text}\n")).collect();
+        draft(&lines, 400).summary.participants
+    };
+    let led_in: Vec<(String, String)> = (0..6)
+        .map(|nth| (format!("What about part {nth}?"), format!("Answer {nth}: noted.")))
+        .chain(
+            [("Update: the tent is bought.", "Note: it is blue."), ("Question: how heavy?", "Answer: 2 kg.")]
+                .map(|(asked, said)| (asked.to_owned(), said.to_owned())),
+        )
+        .chain(
+            (0..3).map(|nth| {
+                (format!("Go on with {nth}."), format!("Step {nth}: the tent is put up. Note: wet."))
+            }),
+        )
+        .chain([("Question: how long?".to_owned(), "Answer: two hours.".to_owned())])
+        .collect();
+    let led_in: Vec<(&str, &str)> =
+        led_in.iter().flat_map(|(asked, said)| [("user", &**asked), ("assistant", &**said)]).collect();
+    assert_eq!(participants(&led_in), [""; 0]);
+    let meeting = [
+        ("user", "Mara: We take the train."),
+        ("user", "Dr Jonas Beck: I do not, it is late too often."),
+        ("user", "Mara: Then we meet there."),
+        ("user", "Guest: May I say something?"),
+        ("user", "Dr Jonas Beck: Please do."),
+        ("user", "Mara: We listen."),
+    ];
+    assert_eq!(participants(&meeting), ["Mara", "Dr Jonas Beck", "Guest"]);
+}
+
+#[test]
+fn more_decisions_are_known_than_a_summary_tells() {
+    let said: String = (0..40)
+        .map(|nth| {
+            format!(
+                "user: What about part {nth}?\nassistant: We decided to use codec{nth}z for queue {nth}.\n"
+            )
+        })
+        .collect();
+    let told = draft(&said, 1_500);
+    let in_text = |nth: &usize| told.text.contains(&format!("codec{nth}z"));
+    let n_in_text = (0..40).filter(in_text).count();
+    assert!(n_in_text > 20, "{}", told.text);
+    assert_eq!(told.summary.decisions.len(), 40);
+}
+
+#[test]
 fn commands_that_only_look_are_told_and_the_first_to_go() {
     let run = |nth: usize, command: &str| {
         format!("assistant: !bash#c{nth} {{\"command\":\"{command}\"}}\ntool#c{nth}: src\nExit code: 0\n")

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use longhaul_extract::family;
-use longhaul_summarize::rules::{MOST_COMMANDS, OMITTED};
+use longhaul_extract::{family, looks_after_one};
+use longhaul_summarize::rules::OMITTED;
 use longhaul_transcript::{
     CommandNote, FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped, one_line,
 };
@@ -62,13 +62,13 @@ pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64)
     boxed("Session Summary", &lines)
 }
 
-/// Returns how many commands were run: as often as the tools that run them were called, where there are more than a record names.
+/// Returns how many commands were run: as often as the tools that run them were called, which is counted on from summary to summary.
+/// The commands that a record names are some of the last.
 fn n_run(summary: &Summary) -> u64 {
-    let named = summary.commands.iter().map(|command| u64::from(command.runs.max(1))).sum();
-    if summary.commands.len() < MOST_COMMANDS {
-        return named;
-    }
-    let runs = |tool: &&ToolUse| family(&ToolCall::function("", &*tool.tool, "{}")).runs_commands();
+    let named: u64 = summary.commands.iter().map(|command| u64::from(command.runs.max(1))).sum();
+    let runs = |tool: &&ToolUse| {
+        family(&ToolCall::function("", &*tool.tool, "{}")).runs_commands() && !looks_after_one(&tool.tool)
+    };
     let called = summary.tools_used.iter().filter(runs).map(|tool| u64::from(tool.count)).sum();
     named.max(called)
 }
@@ -224,6 +224,17 @@ mod tests {
     fn a_topic_is_cut_between_words() {
         assert_eq!(whole_words("Decided to use JWT tokens, with refresh", 27), "Decided to use JWT tokens…");
         assert_eq!(whole_words("short\nand more", 27), "short");
+    }
+
+    // asserts 002-27
+    #[test]
+    fn commands_are_counted_as_often_as_they_were_run() {
+        let tool = |tool: &str, count| ToolUse { tool: tool.into(), count, notable_uses: Vec::new() };
+        let named = record().summary;
+        assert_eq!(n_run(&named), 3);
+        // Those of the summaries before are counted and not named; whoever asks how one goes runs none.
+        let tools_used = vec![tool("execute_bash", 40), tool("BashOutput", 7), tool("read_file", 9)];
+        assert_eq!(n_run(&Summary { tools_used, ..named }), 40);
     }
 
     // asserts 002-27

@@ -337,6 +337,40 @@ async fn summarization_can_be_switched_off() {
     assert_eq!(context.state().view().len(), 1 + 180 - 41);
 }
 
+// asserts 002-27
+#[tokio::test]
+async fn the_box_counts_all_commands_and_decisions_that_a_chain_of_summaries_tells_of() {
+    for preset in [Preset::Rolling, Preset::ContextManager] {
+        let mut work = Work::new(preset, 16_000);
+        for nth in 0..110 {
+            work.context.push(Message::user(match nth % 4 {
+                0 => format!("We decided to use codec{nth}z for queue {nth}."),
+                _ => format!("Next, the part {nth}."),
+            }));
+            let command = format!(r#"{{"command":"npm test part_{nth}"}}"#);
+            let output = "a line of output\n".repeat(60);
+            for message in exchange(&format!("r{nth}"), "execute_bash", &command, &output, Outcome::Unstated)
+            {
+                work.context.push(message);
+            }
+            work.context.push(Message::assistant(format!("Part {nth} is done.")));
+            work.context.prepare().await.unwrap();
+        }
+        assert!(work.finished().len() > 1, "{preset:?}: each builds on one before");
+        let before = work.context.state().view().len() as u64;
+        let rewrite = work.context.compact(None).await.unwrap();
+        let shown = summary_box(&rewrite, before, work.context.state().view().len() as u64);
+        let record = rewrite.record.unwrap();
+        let covered = &work.context.state().originals().entries()[..record.covers.end as usize];
+        let n_run = covered.iter().flat_map(|entry| entry.message.calls()).count();
+        let is_told = |nth: &usize| record.text.contains(&format!("codec{nth}z"));
+        let n_decided = (0..110).filter(is_told).count();
+        for line in [format!("Commands Run: {n_run}"), format!("Key Decisions: {n_decided}")] {
+            assert!(shown.contains(&format!("│ {line:<49} │")), "{preset:?}: {line}: {shown}{}", record.text);
+        }
+    }
+}
+
 // asserts 002-26, 002-27
 #[tokio::test]
 async fn a_manual_summary_shows_the_box_and_an_automatic_one_the_notice() {
