@@ -1,10 +1,10 @@
 //! 000's hybrid form: lists by program under three headings, then the conversation's summary.
 
-use std::collections::HashMap;
+use std::{cmp::Reverse, collections::HashMap};
 
 use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest};
-use longhaul_transcript::{Entry, FileState, Summary, Tokens};
+use longhaul_transcript::{FileState, Summary, Tokens};
 
 use super::{
     page::{first_lines, of_the_person, owed_to_rules, sure, with_the_person},
@@ -24,7 +24,7 @@ const HEADINGS: Tokens = Tokens(24);
 /// Returns the draft under the document's headings.
 pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
     let (counter, summary) = (request.counter, &draft.summary);
-    let files = files(summary, request.entries);
+    let files = files(summary, request);
     let commands: Vec<String> = summary
         .commands
         .iter()
@@ -43,6 +43,12 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         })
         .collect();
     let limit = request.limit;
+    // A heading over nothing would say that there was nothing.
+    let notes: Tokens = [&files, &commands, &errors]
+        .into_iter()
+        .filter(|list| !list.is_empty())
+        .map(|list| counter.count_text(&left_out(list)) + Tokens(1))
+        .sum();
     // What the lists do not need goes to the words, and the other way round.
     let lists: Vec<String> = [&files, &commands, &errors].map(|list| list.join("\n")).into();
     let of_lists: Tokens = lists.iter().map(|list| counter.count_text(list)).sum();
@@ -51,10 +57,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
             let left = limit - HEADINGS - sure(words, request);
             // The rules that the words do not tell go before what is listed.
             let owed = owed_to_rules(&of_the_person(summary, request, words), counter);
-            let for_lists = left.scaled(LISTS_SHARE_BESIDE_A_MODEL).min(left - owed);
+            let for_lists = left.scaled(LISTS_SHARE_BESIDE_A_MODEL).min(left - owed).max(notes);
             (limit - HEADINGS - of_lists.min(for_lists)).min(MOST_WORDS)
         }
-        None => limit - HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)),
+        None => limit - HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)).max(notes),
     };
     let said = match words(draft) {
         Some(words) => with_the_person(words, summary, request, for_words, "\n"),
@@ -68,36 +74,82 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
             0 => first_that_fit(list, request, share),
             _ => newest_that_fit(list, request, share),
         };
+        let newest = match newest.is_empty() && !list.is_empty() {
+            true => Some(left_out(list)).filter(|note| counter.count_text(note) <= left).unwrap_or_default(),
+            false => newest,
+        };
         left -= counter.count_text(&newest);
         shown.push(newest);
     }
     let [files, commands, errors] = shown.try_into().ok()?;
     Some(format!(
-        "## Files Referenced\n{files}\n\n## Commands Executed\n{commands}\n\n## Errors Encountered\n{errors}\n\n## Conversation Summary\n{said}"
+        "{FILES}{files}\n\n## Commands Executed\n{commands}\n\n## Errors Encountered\n{errors}\n\n## Conversation Summary\n{said}"
     ))
 }
 
+/// Stands under a heading where there is no room for any of its entries.
+fn left_out(list: &[String]) -> String {
+    format!("({} left out)", list.len())
+}
+
 /// Returns the files that tools were given and those that somebody named, the one spoken of last first.
-fn files(summary: &Summary, entries: &[Entry]) -> Vec<String> {
+fn files(summary: &Summary, request: &SummaryRequest<'_>) -> Vec<String> {
     let mut last: HashMap<String, usize> = HashMap::new();
-    for (at, entry) in (1..).zip(entries) {
+    for (at, entry) in (1..).zip(request.entries) {
         let given = entry.message.calls().filter_map(|call| CallView::new(call).path().map(str::to_owned));
         let named = entry.message.texts().flat_map(paths).map(str::to_owned);
         last.extend(given.chain(named).map(|path| (path, at)));
     }
-    let mut files: Vec<(usize, String)> = Vec::new();
-    for file in &summary.files {
-        // What only the summary before tells of is oldest.
-        let at = last.remove(&file.path).unwrap_or(0);
+    let listed = request.previous.map_or_else(HashMap::new, |previous| listed(&previous.text));
+    let mut files: Vec<(Place, String)> = Vec::new();
+    // Its own list has the newest last.
+    for (nth, file) in summary.files.iter().rev().enumerate() {
+        let place = match last.remove(&file.path) {
+            Some(at) => Place::Read(Reverse(at)),
+            None => listed.get(&*file.path).map_or(Place::Carried(nth), |at| Place::Listed(*at)),
+        };
         files.push(match file.state {
-            FileState::Read => (at, file.path.clone()),
-            state => (at, format!("{} ({})", file.path, state.as_str())),
+            FileState::Read => (place, file.path.clone()),
+            state => (place, format!("{} ({})", file.path, state.as_str())),
         });
     }
-    files.extend(last.into_iter().map(|(path, at)| (at, path)));
-    files.sort_by(|(at, path), (other_at, other)| other_at.cmp(at).then_with(|| path.cmp(other)));
+    files.extend(last.into_iter().map(|(path, at)| (Place::Read(Reverse(at)), path)));
+    files.sort();
     files.into_iter().map(|(_, path)| path).collect()
 }
+
+/// Where a file stands in the list: what was spoken of in the messages that were read first, the newest before the others. What
+/// only the summary before tells of is older, and stays in its order; then what this one had no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// By the place of the message.
+    Read(Reverse<usize>),
+    /// By the place in the list of the summary before.
+    Listed(usize),
+    /// By the place among the files that it knew.
+    Carried(usize),
+}
+
+/// Returns the place of each file that a summary in this form lists.
+fn listed(text: &str) -> HashMap<&str, usize> {
+    let Some((_, list)) = text.split_once(FILES) else { return HashMap::new() };
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let path = |line| {
+        let stated = CHANGES.iter().find_map(|state| {
+            let rest: &str = str::strip_suffix(line, ")")?.strip_suffix(state.as_str())?;
+            rest.strip_suffix(" (")
+        });
+        stated.unwrap_or(line)
+    };
+    lines.enumerate().map(|(at, line)| (path(line), at)).collect()
+}
+
+/// What a file's entry tells of it behind its path.
+const CHANGES: [FileState; 5] =
+    [FileState::Created, FileState::Modified, FileState::Renamed, FileState::Deleted, FileState::Reverted];
+
+/// Stands over the files.
+const FILES: &str = "## Files Referenced\n";
 
 /// Returns what the document's expression, `/(?:\/[\w.-]+)+(?:\/[\w.-]+)*\.\w+/g`, finds in `text`, with the relative
 /// path's first folder, which the expression leaves out.
@@ -140,7 +192,89 @@ fn newest_that_fit(list: &[String], request: &SummaryRequest<'_>, limit: Tokens)
 
 #[cfg(test)]
 mod tests {
-    use super::paths;
+    use longhaul_extract::FactIndex;
+    use longhaul_summarize::{Draft, SummaryRequest};
+    use longhaul_tokens::{CharsPer4, TokenCounter};
+    use longhaul_transcript::{
+        CommandNote, Entry, FileNote, FileState, Message, SessionId, Summary, Tokens, Transcript,
+    };
+
+    use super::{paths, text};
+    use crate::session::running_record;
+
+    /// Returns what stands under each heading.
+    fn under_headings(summary: &Summary, entries: &[Entry], before: &str, limit: u64) -> Vec<Vec<String>> {
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let previous = running_record(0, before);
+        let mut request = SummaryRequest::new(&session, entries, &index, &CharsPer4, Tokens(limit));
+        request.previous = Some(&previous);
+        let draft = Draft { summary: summary.clone(), text: "It was read.".into(), ..Draft::default() };
+        let text = text(&draft, &request).unwrap();
+        assert!(CharsPer4.count_text(&text) <= Tokens(limit), "{text}");
+        let lines = |section: &str| {
+            section.lines().skip(1).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
+        let sections = text.split("## ").skip(1).map(lines);
+        sections.collect()
+    }
+
+    fn files(all: &[(&str, FileState)]) -> Vec<FileNote> {
+        let note = |(path, state): &(&str, FileState)| FileNote {
+            path: (*path).into(),
+            state: *state,
+            note: String::new(),
+        };
+        all.iter().map(note).collect()
+    }
+
+    // asserts 000-20
+    #[test]
+    fn files_of_the_summary_before_stay_in_the_order_in_which_they_were_touched() {
+        use FileState::{Created, Modified, Read};
+        let said: Transcript = [Message::user("Look at src/new.rs, please.")].into_iter().collect();
+        // By itself, a summary's list has those that were only read first, and the newest last.
+        let known = [
+            ("src/a.rs", Read),
+            ("src/d.rs", Read),
+            ("src/oldest.rs", Modified),
+            ("src/old.rs", Created),
+            ("src/b.rs", Modified),
+            ("src/e.rs", Modified),
+        ];
+        let summary = Summary { files: files(&known), ..Summary::default() };
+        let before = "## Files Referenced\nsrc/d.rs\nsrc/e.rs (modified)\nsrc/b.rs (modified)\nsrc/a.rs\n\n## Commands Executed\n";
+        let listed = under_headings(&summary, said.entries(), before, 400).swap_remove(0);
+        assert_eq!(
+            listed,
+            [
+                "src/new.rs",
+                "src/d.rs",
+                "src/e.rs (modified)",
+                "src/b.rs (modified)",
+                "src/a.rs",
+                "src/old.rs (created)",
+                "src/oldest.rs (modified)"
+            ]
+        );
+        let unlisted = under_headings(&summary, said.entries(), "It was read.", 400).swap_remove(0);
+        let paths: Vec<&str> = unlisted.iter().filter_map(|line| line.split(' ').next()).collect();
+        let newest_first: Vec<&str> = known.iter().rev().map(|(path, _)| *path).collect();
+        assert_eq!(paths, [&["src/new.rs"], &newest_first[..]].concat());
+    }
+
+    // asserts 000-20
+    #[test]
+    fn a_heading_without_room_for_its_entries_says_how_many_were_left_out() {
+        let command = |nth: usize| CommandNote {
+            command: format!("cargo test -p a_crate_with_a_long_name_{nth} --all-features -- --nocapture"),
+            ..CommandNote::default()
+        };
+        let summary = Summary { commands: (0..12).map(command).collect(), ..Summary::default() };
+        let sections = under_headings(&summary, &[], "", 60);
+        assert_eq!(sections[..3], [vec![], vec!["(12 left out)".to_owned()], vec![]]);
+        let all = under_headings(&summary, &[], "", 2_000);
+        assert_eq!(all[1].len(), 12);
+    }
 
     // asserts 000-20
     #[test]

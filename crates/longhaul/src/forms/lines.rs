@@ -15,7 +15,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    page::{Page, RULE, TASK, is_a_persons, with_the_person},
+    page::{Page, RULE, TASK, is_a_persons, leads_in, with_the_person},
     words,
 };
 
@@ -206,7 +206,7 @@ fn owed(said: &Summary, lines: &[Line]) -> Vec<Line> {
         let is_in = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&quoted(text, QUOTED));
         lines.iter().chain(&task).any(is_in)
     };
-    let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none());
+    let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none() && !leads_in(&rule.text));
     let rules = rules.filter(|rule| !is_told(&rule.text)).map(|rule| line(1, &rule.text));
     let rules: Vec<Line> = rules.collect();
     task.into_iter().chain(rules).collect()
@@ -330,9 +330,8 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         say(entry.id.ordinal, prefix, text);
     }
     let first = entries.first().map_or(0, |entry| entry.id.ordinal);
-    for rule in
-        summary.constraints.iter().filter(|rule| rule.superseded_by.is_none() && rule.message >= first)
-    {
+    let holds = |rule: &&Constraint| rule.superseded_by.is_none() && !leads_in(&rule.text);
+    for rule in summary.constraints.iter().filter(|rule| holds(rule) && rule.message >= first) {
         // It stands in the task or the last request; when that is one among others, it is told from the data.
         let is_asked = |line: Option<&(&Entry, &str)>| {
             line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
@@ -533,7 +532,9 @@ fn bounded(line: &str, most: usize) -> String {
 mod tests {
     use super::*;
     use crate::session::running_record;
+    use longhaul_extract::FactIndex;
     use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::{Message, SessionId, Transcript};
 
     fn record(text: &str) -> SummaryRecord {
         running_record(0, text)
@@ -654,6 +655,27 @@ mod tests {
         let all = condense(&old, NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
         assert!(all.contains("[✓ user: Rule: Never touch audit_trail.]"), "{all}");
+    }
+
+    #[test]
+    fn what_only_leads_in_rules_is_none() {
+        let demand = |text: &str| Constraint { text: text.into(), message: 2, superseded_by: None };
+        let demands = vec![demand("Some rules:"), demand("Some rules: never touch audit_trail.")];
+        let mut old = record("It was read.");
+        old.summary.constraints.clone_from(&demands);
+        let all = condense(&old, NEW, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+        let said: Transcript = ["Port the exporter", "And this", "Some rules: …", "Go on with it now"]
+            .into_iter()
+            .map(Message::user)
+            .collect();
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(200));
+        let summary = Summary { constraints: demands, ..Summary::default() };
+        let first = text(&Draft { summary, ..Draft::default() }, &request, Tokens(200), true).unwrap();
+        for told in [all, first] {
+            assert!(told.contains("[✓ user: Rule: Some rules: never touch audit_trail.]"), "{told}");
+            assert!(!told.contains("Rule: Some rules:]"), "{told}");
+        }
     }
 
     #[test]

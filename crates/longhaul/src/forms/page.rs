@@ -184,10 +184,16 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
         lines.push(format!("{TASK}{}", goal.replace('\n', " ")));
     }
     let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
+    let rules = rules.filter(|rule| !leads_in(&rule.text));
     for rule in rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim())) {
         lines.push(format!("{RULE}{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
     }
     lines
+}
+
+/// Returns whether a demand only leads in others, which stand behind it.
+pub(super) fn leads_in(demand: &str) -> bool {
+    demand.trim_end().ends_with([':', '：'])
 }
 
 /// Returns whether a person said this: not a tool, and not a summary that stands in the user's name.

@@ -1,9 +1,10 @@
 //! 003's forms: the quick summary of its first tier, and the six sections of its second.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_transcript::ToolCall;
 
 use super::{
     page::{Page, first_lines, with_the_person},
@@ -56,9 +57,10 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
     let counter = request.counter;
     let mut page = Page::new(counter, request.limit.scaled(QUICK_SHARE));
     let share = |nth: u64| Page::new(counter, request.limit.scaled(QUICK_SHARE / (4 - nth) as f64));
-    let tools = tools(request);
+    let calls = calls(request);
+    let tools = tools(&calls);
     let (mut files, mut commands) = (Vec::new(), Vec::new());
-    for call in request.entries.iter().flat_map(|entry| entry.message.calls()) {
+    for call in calls {
         let view = CallView::new(call);
         files.extend(view.path().map(str::to_owned));
         commands.extend(view.command().map(|command| command.lines().next().unwrap_or_default().to_owned()));
@@ -77,10 +79,20 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
     page.text
 }
 
+/// Returns the calls of the messages that the summary stands for. Among those that were read for it are some that stay in the view,
+/// between others that do not; where all stay in part, it stands for what is read.
+fn calls<'a>(request: &SummaryRequest<'a>) -> Vec<&'a ToolCall> {
+    let kept: HashSet<u64> = request.kept.iter().map(|entry| entry.id.ordinal).collect();
+    let stays = |ordinal: &u64| kept.contains(ordinal);
+    let all_stay = request.entries.iter().all(|entry| stays(&entry.id.ordinal));
+    let gone = request.entries.iter().filter(|entry| all_stay || !stays(&entry.id.ordinal));
+    gone.flat_map(|entry| entry.message.calls()).collect()
+}
+
 /// Returns each tool with its number of calls, the least used first, so that the others stay where not all fit.
-fn tools(request: &SummaryRequest<'_>) -> Vec<String> {
+fn tools(calls: &[&ToolCall]) -> Vec<String> {
     let mut counts: Vec<(String, u64)> = Vec::new();
-    for call in request.entries.iter().flat_map(|entry| entry.message.calls()) {
+    for call in calls {
         match counts.iter_mut().find(|(name, _)| *name == call.name) {
             Some((_, count)) => *count += 1,
             None => counts.push((call.name.clone(), 1)),
@@ -160,7 +172,39 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::merged;
+    use longhaul_extract::FactIndex;
+    use longhaul_summarize::SummaryRequest;
+    use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::{Message, Part, Role, SessionId, Tokens, ToolCall, Transcript};
+
+    use super::{merged, quick_lines};
+
+    // asserts 003-06
+    #[test]
+    fn the_tools_are_counted_of_the_messages_that_the_summary_stands_for() {
+        let call = |nth: usize| {
+            let (name, arguments) = match nth {
+                0..3 => ("read_file", format!(r#"{{"path":"src/part_{nth}.rs"}}"#)),
+                _ => ("execute_bash", format!(r#"{{"command":"cargo test part_{nth}"}}"#)),
+            };
+            let call = Part::ToolCall(ToolCall::function(format!("c{nth}"), name, arguments));
+            Message::new(Role::Assistant, vec![call])
+        };
+        let said: Transcript = (0..6).map(call).collect();
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(900));
+        // Those in the middle stay in the view.
+        let lines = quick_lines(&SummaryRequest { kept: &said.entries()[1..5], ..request });
+        assert_eq!(
+            lines,
+            "Tools used: read_file (1), execute_bash (1)\nFiles explored: src/part_0.rs\nCommands run: cargo test part_5"
+        );
+        // Where all stay in part, the summary stands for what was read.
+        for kept in [&[], said.entries()] {
+            let lines = quick_lines(&SummaryRequest { kept, ..request });
+            assert!(lines.starts_with("Tools used: read_file (3), execute_bash (3)\n"), "{lines}");
+        }
+    }
 
     #[test]
     fn sections_of_several_parts_are_one_and_the_newest_focus_holds() {
