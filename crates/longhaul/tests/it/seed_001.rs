@@ -293,15 +293,14 @@ async fn the_decisive_lines_of_an_error_stay_in_the_summary() {
     let python = "Traceback (most recent call last):\n  File \"/srv/relay/run.py\", line 31, in <module>\n    main()\n  File \"/srv/relay/queue.py\", line 118, in drain\n    part = self.parts[key]\n           ~~~~~~~~~~^^^^^\nKeyError: 'eu-west-3'\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/srv/relay/queue.py\", line 118, in drain\n    raise DrainError(key) from error\nrelay.errors.DrainError: cannot drain eu-west-3\nexit code: 1";
     let java = "Exception in thread \"main\" java.lang.IllegalStateException: the export did not start\n\tat org.ledger.Export.start(Export.java:88)\n\tat org.ledger.Main.main(Main.java:14)\nCaused by: java.sql.SQLException: column audit_id is missing\n\tat org.ledger.Schema.check(Schema.java:231)\n\t... 1 more\nexit code: 1";
     let notes: String = (0..12)
-        .map(|nth| {
-            format!("  note {nth}: required by a bound in `run_{nth}` at src/part_{nth}.rs:{nth}1:5\n")
-        })
+        .map(|nth| format!("  note {nth}: required by a bound in `run_{nth}` at src/part_{nth}.rs:{nth}1:5 because of the generic argument number {nth}\n"))
         .collect();
     let anyhow = format!(
-        "running the import\nError: import of ledger failed\n{notes}\nCaused by:\n    0: importing rows\n    1: missing column audit_id\nexit code: 1"
+        "running the import\nerror: import of ledger failed at src/ledger.rs:41:5\n{notes}Caused by:\n    0: importing rows\n    1: missing column audit_id\nexit code: 1"
     );
-    let lower =
-        format!("Error: import of ledger failed\n{notes}caused by: missing column audit_id\nexit code: 1");
+    let lower = format!(
+        "error: import of ledger failed at src/ledger.rs:41:5\n{notes}caused by: missing column audit_id\nexit code: 1"
+    );
     let cases = [
         (
             "ledger import",
