@@ -226,8 +226,8 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// G-10: puts results in the order of their calls, in whatever order the tools were done: where calls have no ids, the order alone
-    /// says which is whose.
+    /// G-10: puts results in the order of their calls, in whatever order the tools were done and however many came together: where
+    /// calls have no ids, the order alone says which is whose.
     fn put_in_order(&mut self) {
         let ids = self.said.iter().flat_map(|message| message.calls()).map(|call| call.id.clone());
         let places: HashMap<CallId, usize> = ids.enumerate().map(|(at, id)| (id, at)).collect();
@@ -235,15 +235,19 @@ impl Step<'_> {
             Part::ToolResult(result) => places.get(&result.call_id).copied(),
             _ => None,
         };
-        for message in self.results.iter_mut().filter(|message| message.raw.is_none()) {
-            // What a tool shows besides stands in its result, so that all are results or nothing is moved.
-            if !message.parts.is_sorted_by_key(place)
-                && message.parts.iter().all(|part| place(part).is_some())
-            {
-                message.to_mut().parts.sort_by_key(place);
-            }
+        if self.results.iter().flat_map(|message| &message.parts).filter_map(place).is_sorted() {
+            return;
         }
-        self.results.sort_by_key(|message| message.parts.iter().find_map(place));
+        // What a tool shows stands behind its result.
+        let apart = |message: &Cow<'_, Message>| {
+            let chunks = message.parts.chunk_by(|_, next| !matches!(next, Part::ToolResult(_)));
+            let of =
+                |parts: &[Part]| Message { parts: parts.to_vec(), raw: message.raw.clone(), ..bare(message) };
+            chunks.map(of).collect::<Vec<_>>()
+        };
+        let mut apart: Vec<Message> = self.results.iter().flat_map(apart).collect();
+        apart.sort_by_key(|message| message.parts.iter().find_map(place));
+        self.results = apart.into_iter().map(Cow::Owned).collect();
     }
 }
 

@@ -1231,8 +1231,23 @@ fn g_10_results_without_ids_stand_in_the_order_of_their_calls() {
     let together = Message::new(Role::Tool, [1, 2, 0].map(result).into());
     let said = [&[Message::user("go")], &round[..], &apart[..], &round[..], &[together]].concat();
     let sent = render(&said, Format::Gemini).unwrap();
-    let outputs: Vec<&str> = sent.json.split("\"output\":\"").skip(1).map(|rest| &rest[..4]).collect();
-    assert_eq!(outputs, ["of 0", "of 1", "of 2", "of 0", "of 1", "of 2"], "{}", sent.json);
+    let outputs = |json: &str| -> Vec<String> {
+        json.split("\"output\":\"").skip(1).map(|rest| rest[..4].to_owned()).collect()
+    };
+    assert_eq!(outputs(&sent.json), ["of 0", "of 1", "of 2", "of 0", "of 1", "of 2"], "{}", sent.json);
+    // In Gemini's own words as well, several together and the rest apart.
+    let spelled = |name: &str, nth: usize| {
+        format!(r#"{{"functionResponse":{{"name":"{name}","response":{{"output":"of {nth}"}}}}}}"#)
+    };
+    let said = format!(
+        r#"[{{"role":"user","parts":[{{"text":"go"}}]}},{answer},{{"role":"user","parts":[{},{}]}},{{"role":"user","parts":[{}]}}]"#,
+        spelled("read", 1),
+        spelled("bash", 0),
+        spelled("bash", 2),
+    );
+    let sent = render(&messages_from_json(Format::Gemini, &said).unwrap(), Format::Gemini).unwrap();
+    assert_eq!(outputs(&sent.json), ["of 0", "of 1", "of 2"], "{}", sent.json);
+    assert_eq!(validate(sent.json.as_bytes(), Format::Gemini, &Profile::default()).unwrap(), []);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
     let is_part = |(here, there): (&Part, &Part)| match (here, there) {
         (Part::Text(here), Part::Text(there)) => plain(here).eq(plain(there)),
         (Part::ToolResult(here), Part::ToolResult(there)) if here != there => {
-            !is_last && is_cleared(there, here)
+            is_respelled(there, here) || !is_last && is_cleared(there, here)
         }
         (here, there) => here == there,
     };
@@ -92,24 +92,57 @@ fn plain(text: &str) -> impl Iterator<Item = &str> {
     text.trim_end().lines().map(str::trim_end)
 }
 
-/// Returns whether a front end put a note in the place of a result, or kept its beginning alone.
-fn is_cleared(there: &ToolResult, here: &ToolResult) -> bool {
-    let (note, whole) = (there.joined_text(), here.joined_text());
-    let note = note.trim();
-    let shared = note.bytes().zip(whole.trim().bytes()).take_while(|(there, here)| there == here).count();
-    let is_beginning = shared >= LEAST_KEPT && shared * 2 >= note.len();
-    there.call_id == here.call_id
-        && (note.len() < whole.len() || here.content.len() > there.content.len())
-        && (note.is_empty() || is_note(note) || is_beginning)
+/// Returns whether two results say the same, white space at the ends of lines apart.
+fn is_respelled(there: &ToolResult, here: &ToolResult) -> bool {
+    let is_part = |(here, there): (&Part, &Part)| match (here, there) {
+        (Part::Text(here), Part::Text(there)) => plain(here).eq(plain(there)),
+        (here, there) => here == there,
+    };
+    (&there.call_id, there.outcome) == (&here.call_id, here.outcome)
+        && there.content.len() == here.content.len()
+        && here.content.iter().zip(&there.content).all(is_part)
 }
 
-/// Returns whether a text is words in brackets, and no JSON: `[Old tool result content cleared]`.
+/// Returns whether a front end put a note in the place of a result, or cut it short. What somebody took out for what it says (a
+/// secret) is an edit, and so is what goes on in other words.
+fn is_cleared(there: &ToolResult, here: &ToolResult) -> bool {
+    let (note, whole) = (there.joined_text(), here.joined_text());
+    let (note, whole) = (note.trim(), whole.trim());
+    there.call_id == here.call_id
+        && (note.len() < whole.len() || here.content.len() > there.content.len())
+        && (note.is_empty() || is_note(note) || is_cut(note, whole))
+}
+
+/// Returns whether a text is words in brackets which say that something was left out to save room: `[Old tool result content cleared]`.
 fn is_note(text: &str) -> bool {
     let is_in = |open: char, close: char| text.starts_with(open) && text.ends_with(close);
     let is_bracketed = is_in('[', ']') || is_in('(', ')') || is_in('<', '>');
-    let has_word = || text.split(|c: char| !c.is_alphabetic()).any(|word| word.chars().count() >= 4);
-    is_bracketed && text.len() <= LONGEST_NOTE && has_word() && !text.contains(['"', '{'])
+    is_bracketed && text.len() <= LONGEST_NOTE && !text.contains(['"', '{', '=']) && tells_of_a_cut(text)
 }
+
+/// Returns whether `text` is what `whole` begins with, or begins and ends with, and says so where it was cut.
+fn is_cut(text: &str, whole: &str) -> bool {
+    let alike = |(there, here): &(u8, u8)| there == here;
+    let head = text.bytes().zip(whole.bytes()).take_while(alike).count();
+    let ends = text.bytes().skip(head).rev().zip(whole.bytes().skip(head).rev());
+    let tail = ends.take_while(alike).count();
+    let mark = text.get(head..text.len() - tail).unwrap_or_default();
+    let is_marked = || mark.len() <= LONGEST_NOTE && tells_of_a_cut(mark);
+    head + tail >= LEAST_KEPT && (head == text.len() || is_marked())
+}
+
+/// Returns whether words say that something was left out to save room, and not for what it says.
+fn tells_of_a_cut(words: &str) -> bool {
+    let words = words.to_lowercase();
+    let says = |all: &[&str]| all.iter().any(|word| words.contains(word));
+    says(&CUT) && !says(&TAKEN_OUT)
+}
+
+const CUT: [&str; 10] =
+    ["cleared", "omitted", "elided", "truncated", "pruned", "trimmed", "compacted", "more lines", "...", "…"];
+
+/// What is said of what nobody is to see.
+const TAKEN_OUT: [&str; 6] = ["redact", "secret", "password", "private", "by the user", "censor"];
 
 /// Returns whether a message is reasoning alone, as an item of it is.
 fn is_reasoning(entry: &Entry) -> bool {

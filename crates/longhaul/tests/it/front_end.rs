@@ -315,12 +315,22 @@ async fn old_results_that_a_front_end_clears_are_what_was_said() {
         for (at, message) in said.iter_mut().enumerate().filter(|(at, _)| at / 4 + 3 < nth) {
             let note = match (message["role"] == "tool", at % 3) {
                 (true, 0) => "[Old tool result content cleared]".to_owned(),
-                (true, 1) => format!("{}... (truncated)", &output(at / 4)[..60]),
+                (true, 1) if at % 2 == 0 => format!("{}... (truncated)", &output(at / 4)[..60]),
+                (true, 1) => {
+                    let whole = output(at / 4);
+                    format!("{}\n… 9 lines omitted …\n{}", &whole[..60], &whole[whole.len() - 60..])
+                }
                 (true, _) => String::new(),
                 _ => continue,
             };
             message["content"] = serde_json::json!(note);
         }
+        // Other results have the ends of their lines respelled.
+        let newer = said.iter_mut().filter(|message| message["role"] == "tool").skip(nth.saturating_sub(3));
+        newer.for_each(|message| {
+            let text = message["content"].as_str().unwrap().replace("\r\n", "\n").replace('\n', "\r\n");
+            message["content"] = serde_json::json!(text);
+        });
         said.iter_mut().filter(|message| message["role"] == "user").for_each(|message| {
             message["content"] = serde_json::json!(message["content"].as_str().unwrap().trim_end());
         });
@@ -348,7 +358,20 @@ async fn old_results_that_a_front_end_clears_are_what_was_said() {
     let last = session.recall(r#"{"message":"m2"}"#).await.unwrap();
     assert!(last.contains("fn part_0() { advance(); }"), "the original is kept: {last}");
     // What says something else is another answer, and so is what is no note.
-    for other in ["fn part_0() { retreat(); }", "[1, 2]", "[]", "{\"content\": \"cleared\"}"] {
+    for other in [
+        "fn part_0() { retreat(); }".to_owned(),
+        "[1, 2]".to_owned(),
+        "[]".to_owned(),
+        "{\"content\": \"cleared\"}".to_owned(),
+        // Somebody took out what nobody is to see.
+        "[REDACTED]".to_owned(),
+        "[cleared by the user: it was a secret]".to_owned(),
+        "[permission denied]".to_owned(),
+        "<error>timeout</error>".to_owned(),
+        format!("{}and then it panicked", &output(0)[..90]),
+        format!("{}\nretreat()", &output(0)[..90]),
+        output(0).replacen("advance", "go", 1),
+    ] {
         let mut edited = said.clone();
         edited[2]["content"] = serde_json::json!(other);
         let mut session = open().await.unwrap();
