@@ -238,16 +238,20 @@ impl Step<'_> {
         if self.results.iter().flat_map(|message| &message.parts).filter_map(place).is_sorted() {
             return;
         }
-        // What a tool shows stands behind its result.
-        let apart = |message: &Cow<'_, Message>| {
-            let chunks = message.parts.chunk_by(|_, next| !matches!(next, Part::ToolResult(_)));
-            let of =
-                |parts: &[Part]| Message { parts: parts.to_vec(), raw: message.raw.clone(), ..bare(message) };
-            chunks.map(of).collect::<Vec<_>>()
-        };
-        let mut apart: Vec<Message> = self.results.iter().flat_map(apart).collect();
+        let (mut apart, mut said): (Vec<Message>, Vec<Message>) = Default::default();
+        for message in &self.results {
+            let with = |parts| Message { parts, raw: message.raw.clone(), ..bare(message) };
+            for chunk in message.parts.chunk_by(|_, next| !matches!(next, Part::ToolResult(_))) {
+                // What a tool shows stands behind its result; words stand behind all of them.
+                let is_shown = |part: &Part| !matches!(part, Part::Text(_));
+                let (shown, words): (Vec<Part>, Vec<Part>) = chunk.iter().cloned().partition(is_shown);
+                apart.extend((!shown.is_empty()).then(|| with(shown)));
+                said.extend((!words.is_empty()).then(|| with(words)));
+            }
+        }
         apart.sort_by_key(|message| message.parts.iter().find_map(place));
         self.results = apart.into_iter().map(Cow::Owned).collect();
+        self.words.splice(0..0, said.into_iter().map(Cow::Owned));
     }
 }
 

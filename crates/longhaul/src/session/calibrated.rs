@@ -188,7 +188,8 @@ impl SessionState {
     /// what it answered. A provider that bills just that is not believed, which costs next to nothing; where the estimate is
     /// narrow the two cannot be told apart, and need not be.
     pub(super) fn is_echo(&self, counted: ClassCounts, reported: Tokens) -> bool {
-        let Some(estimate) = self.expected_of_view(counted, self.calibrated.anchor) else { return false };
+        // Of a view that was made of a billed one too little is uncertain to tell the two apart.
+        let Some(estimate) = self.expected(counted, self.calibrated.anchor) else { return false };
         let is_wide = estimate.high >= estimate.mid + LEAST_SPREAD;
         let is_near = |high: Tokens| (high..=high + ECHO_MARGIN).contains(&reported);
         is_wide && (is_near(estimate.high) || is_near(estimate.high + self.fixed_overhead))
