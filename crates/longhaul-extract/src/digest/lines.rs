@@ -93,9 +93,7 @@ pub(crate) fn classify(line: &str) -> Class {
 fn classes(lines: &[&str]) -> Vec<Class> {
     let mut classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
     for at in (0..lines.len()).filter(|at| heads_causes(lines[*at])) {
-        for below in at + 1..=at + causes_below(lines, at).len() {
-            classes[below] = Class::Detail;
-        }
+        classes[at + 1..=at + causes_below(lines, at).len()].fill(Class::Detail);
     }
     classes
 }
