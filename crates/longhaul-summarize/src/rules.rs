@@ -58,8 +58,8 @@ mod values;
 mod worked;
 
 pub use account::{task, tools_used};
-pub use persons::left_out;
 pub(crate) use persons::{RULES, is_lasting};
+pub use persons::{leads_in, left_out};
 
 use acts::{Acts, Front, Part};
 use choose::{Choice, Looks, Places};

@@ -19,7 +19,7 @@ pub(super) fn binding(rules: &[Constraint]) -> Vec<Constraint> {
 /// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others.
 pub(crate) fn is_lasting(demand: &str) -> bool {
     let is_of_the_moment = || is_passing_wish(demand) || asks(demand);
-    !leads(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
+    !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
 }
 
 /// Returns how many of the user's `rules` that hold on nothing of `shown` shows, in words without any of theirs; `None` where it shows
@@ -48,8 +48,8 @@ fn shows(said: &str, rule: &str) -> bool {
     said.contains(rule) || splits.any(both)
 }
 
-/// Returns whether a demand only leads in others.
-fn leads(demand: &str) -> bool {
+/// Returns whether a demand only leads in others, which stand behind it.
+pub fn leads_in(demand: &str) -> bool {
     demand.trim_end().ends_with([':', '：'])
 }
 
@@ -141,7 +141,7 @@ impl Fixed<'_> {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
             by.is_some() && !is_standing_rule(&rule.text)
         };
-        !leads(&rule.text) && !self.shows(&rule.text) && (lifts || !is_passed() && !is_undone())
+        !leads_in(&rule.text) && !self.shows(&rule.text) && (lifts || !is_passed() && !is_undone())
     }
 
     /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the

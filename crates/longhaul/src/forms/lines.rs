@@ -8,14 +8,14 @@ use std::{
 use longhaul_extract::{
     Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
 };
-use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_summarize::{Draft, SummaryRequest, rules::leads_in};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, one_line,
 };
 
 use super::{
-    page::{Page, RULE, TASK, is_a_persons, leads_in, with_the_person},
+    page::{Page, RULE, TASK, is_a_persons, with_the_person},
     words,
 };
 

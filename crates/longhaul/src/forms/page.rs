@@ -1,6 +1,6 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_summarize::{SummaryRequest, prose_share, shortened};
+use longhaul_summarize::{SummaryRequest, prose_share, rules::leads_in, shortened};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens};
 
@@ -189,11 +189,6 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
         lines.push(format!("{RULE}{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
     }
     lines
-}
-
-/// Returns whether a demand only leads in others, which stand behind it.
-pub(super) fn leads_in(demand: &str) -> bool {
-    demand.trim_end().ends_with([':', '：'])
 }
 
 /// Returns whether a person said this: not a tool, and not a summary that stands in the user's name.
