@@ -67,7 +67,7 @@ impl<'a> Head<'a> {
 
     /// Returns whether a key stands anywhere, at any depth.
     pub(crate) fn mentions(&self, key: &str) -> bool {
-        [format!("\"{key}\":"), format!("\"{key}\" :")].iter().any(|text| self.contains(text))
+        self.values_of(key).next().is_some()
     }
 
     /// Returns whether an object of one of these types stands anywhere. Inside a string the quotes would be escaped.
@@ -77,8 +77,8 @@ impl<'a> Head<'a> {
 
     /// Returns whether a field with this value stands anywhere.
     pub(crate) fn has_value(&self, key: &str, value: &str) -> bool {
-        let texts = [format!("\"{key}\":\"{value}\""), format!("\"{key}\": \"{value}\"")];
-        texts.iter().any(|text| self.contains(text))
+        let value = format!("\"{value}\"");
+        self.values_of(key).any(|text| text.starts_with(value.as_bytes()))
     }
 
     /// Returns the first line, where it is a JSON value with more behind it.
@@ -88,8 +88,16 @@ impl<'a> Head<'a> {
         is_line.then(|| Head::new(first))
     }
 
-    fn contains(&self, text: &str) -> bool {
-        memchr::memmem::find(self.bytes, text.as_bytes()).is_some()
+    /// Returns what stands behind a key and its colon wherever it stands, with what follows; writers differ in the white space there.
+    fn values_of(&self, key: &str) -> impl Iterator<Item = &'a [u8]> {
+        let key = memchr::memmem::Finder::new(&format!("\"{key}\"")).into_owned();
+        let mut rest = self.bytes;
+        let next = move || {
+            rest = &rest[key.find(rest)? + key.needle().len()..];
+            Some(rest)
+        };
+        std::iter::from_fn(next)
+            .filter_map(|behind| Some(behind.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start()))
     }
 }
 

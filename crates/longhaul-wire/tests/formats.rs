@@ -418,6 +418,43 @@ fn opencode_goes_back_to_a_part() {
     assert_eq!(until_the_end[6], "m12 user: \"never said\"");
 }
 
+/// Writers differ in the white space about a colon: Python's, Java's and JavaScript's are told from one another by nobody.
+#[test]
+fn a_format_is_told_whatever_stands_about_its_colons() {
+    let parts = |doc: &Document| -> Vec<_> {
+        let entries = doc.transcript().entries().iter();
+        entries
+            .map(|entry| (entry.message.role, entry.message.parts.len(), entry.message.calls().count()))
+            .collect()
+    };
+    for format in Format::ALL {
+        let bytes = fixture::of(format);
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        // A session file has a value a line; that of Vcsum has one line.
+        let value = serde_json::from_str::<serde_json::Value>(&text);
+        let Some(value) = value.ok().filter(|_| format != Format::Vcsum) else { continue };
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        let spaced: String = pretty
+            .lines()
+            .map(|line| match line.split_once("\": ") {
+                Some((key, value)) => format!("{key}\" :\t{value}\n"),
+                None => format!("{line}\n"),
+            })
+            .collect();
+        for text in [pretty, spaced, value.to_string()] {
+            assert_eq!(detect(text.as_bytes()), Some(format), "{format}: {text:.200}");
+            let doc = read(None, text.as_bytes()).unwrap();
+            assert_eq!(parts(&doc), parts(&read(None, &bytes[..]).unwrap()), "{format}");
+        }
+    }
+    let bare = r#"[{"role" : "user", "content" : "go"},
+        {"role" : "assistant", "content" : [{"type" : "tool_use", "id" : "toolu_1", "name" : "bash", "input" : {}}]},
+        {"role" : "user", "content" : [{"type" : "tool_result", "tool_use_id" : "toolu_1", "content" : "done"}]}]"#;
+    let doc = read(None, bare.as_bytes()).unwrap();
+    assert_eq!(doc.format(), Format::Anthropic);
+    assert_eq!(doc.transcript().entries()[1].message.calls().count(), 1);
+}
+
 const LINES: &str = "{\"role\":\"user\",\"content\":\"run it\"}\n\
     {\"role\": \"assistant\", \"content\": null, \"x\": 1e2, \"tool_calls\": [{\"id\":\"c1\",\"type\":\"function\",\
     \"function\":{\"name\":\"bash\",\"arguments\":\"{}\"}}]}\r\n\n\
