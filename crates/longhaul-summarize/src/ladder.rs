@@ -108,7 +108,10 @@ impl Ladder {
             (Some(_), Accuracy::Estimate { margin }) => margin,
             (Some(_), Accuracy::Exact) => 0.0,
         };
-        if let Some(conversation) = self.conversation(model, request) {
+        let is_within_cap = |tokens| self.options.transcript_cap.is_none_or(|cap| tokens <= cap);
+        if let Some(conversation) =
+            self.conversation(model, request).filter(|conversation| is_within_cap(conversation.tokens))
+        {
             let max_prompt = conversation.tokens + counter.count_text(&asking.instruction()) + PROMPT_FRAME;
             if max_prompt + asking.max_tokens <= model.window {
                 let conversation = Some(conversation);
@@ -213,10 +216,15 @@ impl Ladder {
             Err(_) => return None,
         }
         // Where it is too large, or taken for the agent's work, it is shown as data.
+        let show = self.show_as_data(model, request);
+        self.ask_fenced(run, model, Asking::new(&self.options, model, request), show).await
+    }
+
+    /// Returns what `model` is shown where it was asked in the conversation itself and gave no answer.
+    fn show_as_data(&self, model: &SummarizerModel, request: &SummaryRequest<'_>) -> Show {
         let asking = Asking::new(&self.options, model, request);
         let counter = model.counter.as_deref().unwrap_or(request.counter);
-        let show = self.show_fenced(model, &asking, counter, FOREIGN_COUNTER_MARGIN);
-        self.ask_fenced(run, model, asking, show).await
+        self.show_fenced(model, &asking, counter, FOREIGN_COUNTER_MARGIN)
     }
 
     async fn ask_fenced(
@@ -450,12 +458,15 @@ impl Summarizer for Ladder {
         shows.sort_by_key(|(_, show)| show.is_narrow);
         // A part may be asked again after trouble, once more after an overflow, and the parts are merged by one call.
         let tries = self.options.retries.saturating_add(1);
-        let most = shows.iter().map(|(_, show)| match show.texts.len() {
-            // In the conversation, and as data where that gives no answer.
-            0 if show.conversation.is_some() => tries * 3,
+        let of_parts = |parts: usize| match parts {
             0 => 0,
-            1 => tries * 2,
+            1 => tries.saturating_mul(2),
             parts => tries.saturating_mul(parts as u32 + 2),
+        };
+        let most = shows.iter().map(|(model, show)| match &show.conversation {
+            // In the conversation, and as data where that gives no answer.
+            Some(_) => tries.saturating_add(of_parts(self.show_as_data(model, request).texts.len())),
+            None => of_parts(show.texts.len()),
         });
         let most = most.fold(0, u32::saturating_add);
         let plans = shows.iter().map(|(model, show)| ModelPlan {

@@ -7,4 +7,5 @@ mod injection;
 mod ladder;
 mod lines;
 mod misbehaving;
+mod own_conversation;
 mod regressions;
