@@ -1,6 +1,6 @@
 //! What is asked of a summarizer, and what comes back.
 
-use std::{fmt::Debug, time::Duration};
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use longhaul_extract::FactIndex;
@@ -25,6 +25,8 @@ pub struct SummaryRequest<'a> {
     pub tail: &'a [Entry],
     /// The summary that this one folds in.
     pub previous: Option<&'a SummaryRecord>,
+    /// The summaries of what came before `entries` that stay beside this one. What they say need not be said again.
+    pub beside: &'a [Arc<SummaryRecord>],
     /// Every fact read so far, with its provenance; it has read `entries` and `kept`.
     pub index: &'a FactIndex,
     /// Counts what the summary costs.
@@ -56,6 +58,7 @@ impl<'a> SummaryRequest<'a> {
             kept,
             tail,
             previous: None,
+            beside: &[],
             index,
             counter,
             limit,

@@ -37,7 +37,7 @@ pub(crate) struct Choice<'a> {
     keys: HashSet<u32>,
     /// The headings that were told, by their places: the same words over another list are another heading.
     led: HashSet<usize>,
-    /// What stands in the summary whatever is chosen, on one line.
+    /// What stands in the summary whatever is chosen, and in those beside it, on one line.
     fixed: String,
     places: &'a Places<'a>,
 }
@@ -121,11 +121,21 @@ impl<'a> Choice<'a> {
             keys.insert(statement.key());
             statement.words().iter().for_each(|word| *told.entry(*word).or_insert(0) += 1);
         }
-        let mut words = statement_words(&fixed);
-        words.sort_unstable();
-        words.dedup();
-        words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
-        let fixed = one_line(&fixed).into_owned();
+        // Beside other summaries each tells of its own part first, and of the parts before it what they left out.
+        if let (false, Some(first)) = (request.beside.is_empty(), request.entries.first()) {
+            let earlier = |one: &Statement| u64::from(one.message) < first.id.ordinal;
+            let theirs = needed.iter_mut().zip(pool.all()).filter(|(_, one)| earlier(one));
+            theirs.for_each(|(needed, _)| *needed -= OF_OTHERS);
+        }
+        let beside = request.beside.iter().map(|record| &*record.text);
+        let stands: Vec<&str> = beside.chain([&*fixed]).collect();
+        for text in &stands {
+            let mut words = statement_words(text);
+            words.sort_unstable();
+            words.dedup();
+            words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
+        }
+        let fixed = one_line(&stands.join("\n")).into_owned();
         let serves = pool.all().iter().map(|statement| goal.worth(&statement.text)).collect();
         let led = HashSet::new();
         Choice { request, pool, serves, needed, told, keys, led, fixed, places }
@@ -341,6 +351,9 @@ const CHOSEN: i32 = 2000;
 
 /// What it adds that a statement stands in the issue that the work is about.
 const TICKET: i32 = 2000;
+
+/// What it takes away that a statement is of a part of the conversation that a summary beside this one stands for.
+const OF_OTHERS: i32 = 4000;
 
 /// What it takes away that a statement is a step of a plan that was worked through.
 const WORKED: i32 = 1200;

@@ -46,6 +46,8 @@ pub struct Source<'a> {
 pub struct Earlier<'a> {
     /// The summary in the view now.
     pub summary: Option<&'a SummaryRecord>,
+    /// The summaries in the view that stay beside the new one.
+    pub beside: &'a [Arc<SummaryRecord>],
     /// How many entries at the start are messages that this summary stands for and that are quoted once more. There may
     /// be gaps between them. They are neither kept nor covered again.
     pub quoted: usize,
@@ -498,6 +500,7 @@ impl CompactionPlan {
             kept: &self.visible,
             tail: &self.originals,
             previous: source.earlier.summary,
+            beside: source.earlier.beside,
             index: source.index,
             counter: source.counter,
             limit: self.limit,

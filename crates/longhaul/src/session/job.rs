@@ -72,6 +72,8 @@ pub struct Job {
     previous: Option<Arc<SummaryRecord>>,
     /// What models wrote in the summaries that the new one takes the place of.
     words: Option<String>,
+    /// The summaries that stay beside the new one.
+    beside: Vec<Arc<SummaryRecord>>,
     /// The latest summary in the view, also where the new one does not build on it.
     head: Option<SummaryId>,
     settings: CompactSettings,
@@ -231,6 +233,8 @@ impl SessionState {
             entries.iter_mut().filter(|entry| entry.message.is_system()).for_each(as_ordinary);
         }
         let needed = Arc::new(Needed::new(&index));
+        let stays = |record: &&Arc<SummaryRecord>| scope.reads_new_only && record.covers.end <= start;
+        let beside: Vec<_> = self.summaries().filter(stays).cloned().collect();
         let source = Source {
             session: &self.session,
             entries: &entries,
@@ -240,6 +244,7 @@ impl SessionState {
             index: &index,
             earlier: Earlier {
                 summary: previous.as_deref(),
+                beside: &beside,
                 quoted: n_quoted,
                 behind: n_behind,
                 is_rebuilt: scope.is_rebuilt,
@@ -294,6 +299,7 @@ impl SessionState {
             writes_facts: true,
             owes_nothing: false,
             previous,
+            beside,
             settings,
             rules: self.rules.clone(),
             steps: self.steps.clone(),
@@ -708,6 +714,7 @@ impl Job {
             index: &self.index,
             earlier: Earlier {
                 summary: self.previous.as_deref(),
+                beside: &self.beside,
                 quoted: self.n_quoted,
                 behind: self.n_behind,
                 is_rebuilt: self.is_rebuilt,

@@ -79,6 +79,7 @@ mod tests {
                 kept: &[],
                 tail: &[],
                 previous: None,
+                beside: &[],
                 index: &index,
                 counter: &CharsPer4,
                 limit: Tokens(limit),

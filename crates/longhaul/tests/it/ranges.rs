@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Session, Shown,
+    Config, Preset, Session, Shown,
     config::Chaining,
     tokens::{CharsPer4, ContextWindow},
-    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult},
+    transcript::{Message, Outcome, Part, Role, SessionId, SummaryMode, Tokens, ToolCall, ToolResult},
 };
 
 /// Draws numbers: a xorshift is enough, and gives the same conversations each time.
@@ -84,4 +84,63 @@ async fn what_no_view_shows_lies_in_the_range_of_a_summary() {
         }
         assert!(n_summaries > 0 && session.state().originals().len() > 250);
     }
+}
+
+// asserts 002-19
+/// Beside other summaries each tells of its own range first, and nothing that one of them tells already.
+#[tokio::test]
+async fn summaries_beside_one_another_tell_of_their_own_ranges() {
+    const PARTS: [&str; 6] = ["ledger", "parser", "cache", "router", "archive", "scheduler"];
+    let config = Config { mode: SummaryMode::Rules, ..Preset::Session.config() };
+    let window = ContextWindow::new(Tokens(40_000), Tokens(2_000));
+    let mut session = Session::builder(SessionId::new("own").unwrap(), window)
+        .config(config)
+        .counter(Arc::new(CharsPer4))
+        .build()
+        .unwrap();
+    let mut draw = Draw(0x51_7C_C1_B7);
+    for nth in 0..160_u64 {
+        // Little is said of the later parts, and much read: their summaries have room for what was found before.
+        let (part, port, is_telling) = (PARTS[nth as usize / 27], 4_000 + nth, nth < 27 || nth % 9 == 0);
+        session.push(Message::user("Go on."));
+        let call = ToolCall::function(format!("c{nth}"), "read_file", format!("{{\"path\":\"{nth}.txt\"}}"));
+        session.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
+        let result = ToolResult::text(
+            format!("c{nth}"),
+            draw.words(if nth < 27 { 9 } else { 150 }),
+            Outcome::Succeeded,
+        );
+        session.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+        session.push(Message::assistant(match is_telling {
+            true => format!(
+                "I found that the {part} fails at step {nth} because port {port} is taken by {}.",
+                draw.words(4)
+            ),
+            false => "That is read.".to_owned(),
+        }));
+        session.prepare().await.unwrap();
+    }
+    let view = session.state().view();
+    let records: Vec<_> = view.summaries().collect();
+    assert!(records.len() > 2, "{}", records.len());
+    let mut told = Vec::new();
+    for record in &records {
+        let lines = record.text.lines().filter(|line| line.contains(" fails at step "));
+        let steps: Vec<u64> = lines
+            .map(|line| line.split("step ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap())
+            .collect();
+        let of_others = steps.iter().filter(|step| !record.covers.contains(4 * **step + 3)).count();
+        assert!(
+            !steps.is_empty() && of_others == 0,
+            "{of_others} of {} in {}\n{}",
+            steps.len(),
+            record.covers,
+            record.text
+        );
+        told.extend(steps);
+    }
+    let n_told = told.len();
+    told.sort_unstable();
+    told.dedup();
+    assert_eq!(told.len(), n_told, "nothing is told twice");
 }
