@@ -5,7 +5,7 @@
 pub(crate) struct Block {
     /// Its words, on one line however they were wrapped.
     pub(crate) text: String,
-    /// The line that leads to it: the last line before a list, or the heading.
+    /// The line that leads to it: the item that it stands under, the last line before the list, or the heading.
     pub(crate) lead: String,
     /// Whether it is an item of a list.
     pub(crate) is_item: bool,
@@ -39,6 +39,10 @@ struct Blocks {
     heading: String,
     /// What leads to the list that is being read.
     lead: String,
+    /// How far the open item is indented.
+    indent: usize,
+    /// The items that lead to others, outermost first, with how far each is indented.
+    leading: Vec<(usize, String)>,
 }
 
 impl Blocks {
@@ -50,7 +54,10 @@ impl Blocks {
         }
         if let Some(item) = item(trimmed) {
             self.close();
-            let lead = if self.lead.is_empty() { &self.heading } else { &self.lead };
+            self.indent = line.len() - line.trim_start().len();
+            while self.leading.pop_if(|(indent, _)| *indent >= self.indent).is_some() {}
+            let outer = if self.lead.is_empty() { &self.heading } else { &self.lead };
+            let lead = self.leading.last().map_or(outer, |(_, item)| item);
             self.open = Some(Block { text: item.to_owned(), lead: lead.clone(), is_item: true });
         } else if let Some(open) = self.open.as_mut().filter(|open| {
             // Behind the end of a sentence a row of data begins, and no further sentence.
@@ -71,8 +78,12 @@ impl Blocks {
 
     fn close(&mut self) {
         let Some(block) = self.open.take() else { return };
+        let leads = block.text.ends_with([':', '：']);
         if !block.is_item {
-            self.lead = if block.text.ends_with([':', '：']) { block.text.clone() } else { String::new() };
+            self.lead = if leads { block.text.clone() } else { String::new() };
+            self.leading.clear();
+        } else if leads {
+            self.leading.push((self.indent, block.text.clone()));
         }
         self.is_wrapped = false;
         self.found.push(block);
@@ -217,6 +228,10 @@ mod tests {
                 ("Style", "x")
             ]
         );
+        let nested = "- if a second session starts, we have two paths:\n  1. the files match: we go on\n  2. they do not:\n     - we start anew\n- then we stop";
+        let leads: Vec<String> = blocks(nested).into_iter().map(|block| block.lead).collect();
+        let outer = "if a second session starts, we have two paths:";
+        assert_eq!(leads, ["", outer, outer, "they do not:", ""]);
     }
 
     #[test]

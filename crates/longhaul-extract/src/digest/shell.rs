@@ -152,6 +152,8 @@ fn decisiveness(class: Class, line: &str) -> Option<u8> {
     match class {
         // What went wrong stands around it.
         Class::Decisive if heads_causes(body) => None,
+        // A harness that puts the word before all that a failed command printed does not say which line of it was the error.
+        Class::Decisive if body.strip_prefix("Error: ").is_some_and(is_banner) => None,
         Class::Decisive if body.starts_with("Traceback") || body.starts_with("File \"") => Some(2),
         Class::Decisive if TRAILING.is_match(body) => Some(STRONG),
         Class::Decisive if body.contains("panicked at") || ASSERTION.is_match(body) => Some(6),
@@ -160,6 +162,12 @@ fn decisiveness(class: Class, line: &str) -> Option<u8> {
         Class::Error if !is_exit_line(line) && !NEGATED.is_match(body) => Some(1),
         _ => None,
     }
+}
+
+/// Returns whether a command begins so that goes well: what it runs, and what a debugger that it was started under says.
+fn is_banner(line: &str) -> bool {
+    const HEADS: [&str; 6] = ["> ", "$ ", "Running ", "Debugger attached.", "Warning: ", "warning: "];
+    HEADS.iter().any(|head| line.starts_with(head))
 }
 
 macro_rules! pattern {
@@ -398,6 +406,15 @@ mod tests {
         assert!(read_shell(panic).decisive_error.is_some_and(|line| line.ends_with("assertion failed: x")));
         let python = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'x'";
         assert_eq!(read_shell(python).decisive_error.as_deref(), Some("KeyError: 'x'"));
+        // The word before it is the harness's, of whatever the command printed first.
+        let missing = "cp: /opt/theme/dark.json: No such file or directory";
+        for first in ["Debugger attached.", "> app@1.0.0 copy", "Running the hooks"] {
+            let told = format!("Error: {first}\n{missing}\n\nCommand exited with code 1");
+            assert_eq!(read_shell(&told).decisive_error.as_deref(), Some(missing));
+        }
+        let own =
+            "Error: connect ECONNREFUSED 127.0.0.1:5432\n    at connect (net.js:1:2)\nerror: Recipe failed";
+        assert!(read_shell(own).decisive_error.is_some_and(|line| line.contains("ECONNREFUSED")));
     }
 
     #[test]

@@ -110,6 +110,11 @@ mod tests {
             ("npm install left-pad", "npm uninstall left-pad", false),
             ("npm --prefix web install left-pad", "npm --prefix web uninstall left-pad", false),
             ("npm install typescript left-pad", "npm install left-pad", true),
+            (
+                "mkdir -p ~/.a/themes && cp $(npm root -g)/b/dist/dark.json ~/.a/themes/my.json",
+                "mkdir -p ~/.a/themes && cp b/src/dark.json ~/.a/themes/my.json",
+                true,
+            ),
             ("gh -R a/b pr edit 1533", "gh pr edit 1533 -R a/b", true),
             ("gh -R a/b pr edit 1533", "gh -R a/b pr close 1533", false),
         ] {

@@ -18,7 +18,7 @@ use super::{
     passing::Passing,
     proposals::settled_offers,
     runs::{Purpose, Run},
-    stale::{removed, stale},
+    stale::{found_later, removed, stale},
     superseded::{Told, told_otherwise},
     undone::Undone,
 };
@@ -52,7 +52,7 @@ impl Spent {
                 Domain::Talk => HashSet::new(),
                 _ => settled_offers(pool).into_iter().collect(),
             },
-            stale: stale(pool),
+            stale: stale(pool).into_iter().chain(found_later(pool)).collect(),
             removed: removed(pool),
             analyses: analyses(pool),
         }

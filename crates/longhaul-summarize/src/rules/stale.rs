@@ -70,6 +70,31 @@ pub(crate) fn removed(pool: &Statements) -> HashMap<usize, u32> {
     gone
 }
 
+/// Returns the places in the pool of what a tool said of a file that was not there, where that file was read or written later.
+pub(crate) fn found_later(pool: &Statements) -> HashSet<usize> {
+    let mut missing: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut found = HashSet::new();
+    for (at, one) in pool.all().iter().enumerate() {
+        let Some(source) = pool.source(one) else { continue };
+        let Some(path) = source.path.as_deref() else { continue };
+        let is_read = one.kind == StatementKind::Result && source.family() == ToolFamily::Read;
+        if is_read && says_missing(&one.text) {
+            missing.entry(path).or_default().push(at);
+        } else if is_read || one.kind == StatementKind::Added {
+            found.extend(missing.remove(path).into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// Whether this is what a tool that reads files says of one that is not there.
+fn says_missing(text: &str) -> bool {
+    const SAYS: [&str; 5] =
+        ["File does not exist", "File not found", "No such file", "ENOENT", "Cannot find"];
+    let text = text.trim_start_matches("<tool_use_error>").trim_start_matches("Error: ");
+    SAYS.iter().any(|says| text.starts_with(says))
+}
+
 /// What edits did to a value in a file: for each that touched it its message, and whether the value stands there after it.
 #[derive(Clone, Debug, Default)]
 struct Trace {
@@ -136,6 +161,25 @@ tool#e3: ok
         let pool = index.statements();
         let gone: Vec<&str> = removed(pool).into_keys().map(|at| &*pool.all()[at].text).collect();
         assert_eq!(gone, ["let is_small = count < 3;"]);
+    }
+
+    #[test]
+    fn a_file_that_was_missing_and_is_read_later_is_there() {
+        let said = transcript(
+            r##"
+user: go
+assistant: !Read#c1 {"file_path":"/w/run.sh"} !Read#c2 {"file_path":"/w/.env"}
+tool#c1!: <tool_use_error>File does not exist.</tool_use_error>
+tool#c2!: <tool_use_error>File does not exist.</tool_use_error>
+assistant: !Read#c3 {"file_path":"/w/run.sh"}
+tool#c3: the script that starts the relay
+"##,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let found: Vec<u32> = found_later(pool).into_iter().map(|at| pool.all()[at].message).collect();
+        assert_eq!(found, [2]);
     }
 
     #[test]
