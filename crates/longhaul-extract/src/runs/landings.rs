@@ -172,6 +172,8 @@ enum Kind {
     Reset,
     Tag,
     Branch,
+    /// A branch or a worktree that is no more.
+    Delete,
     Publish,
     Release,
 }
@@ -193,6 +195,7 @@ impl Kind {
             }
             Kind::Merge => {
                 is_committed(line)
+                    || line.strip_prefix("Updating ").is_some_and(|range| range.contains(".."))
                     || starts(&[
                         "Fast-forward",
                         "Merge made by",
@@ -208,6 +211,7 @@ impl Kind {
             Kind::Branch => {
                 starts(&["Switched to ", "Already on ", "Preparing worktree ", "fatal: ", "error: pathspec"])
             }
+            Kind::Delete => starts(&["Deleted branch ", "error: ", "fatal: "]),
             Kind::Publish => {
                 starts(&["npm error code ", "npm ERR! code ", "Published ", "error: failed to publish"])
                     || line.strip_prefix("+ ").is_some_and(|rest| rest.rfind('@').is_some_and(|at| at > 0))
@@ -330,6 +334,8 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         ("git", Some("tag"), Some(_)) if !flags.iter().any(|flag| asks_for_tags(flag)) => Kind::Tag,
         ("git", Some("checkout" | "switch"), Some(_)) if !plain.contains(&"--") => Kind::Branch,
         ("git", Some("worktree"), Some("add")) => Kind::Branch,
+        ("git", Some("branch"), Some(_)) if has(&["-d", "-D", "--delete"]) => Kind::Delete,
+        ("git", Some("worktree"), Some("remove")) => Kind::Delete,
         ("npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv", Some("publish"), _) => Kind::Publish,
         ("npm" | "pnpm" | "yarn" | "bun", Some("run"), Some("publish" | "release")) => Kind::Publish,
         ("twine", Some("upload"), _) => Kind::Publish,
@@ -352,7 +358,7 @@ fn asks_for_tags(flag: &str) -> bool {
 }
 
 /// A command with none of these lands nothing.
-const MAY_LAND: [&str; 14] = [
+const MAY_LAND: [&str; 16] = [
     "commit",
     "push",
     "merge",
@@ -367,6 +373,8 @@ const MAY_LAND: [&str; 14] = [
     "checkout",
     "switch",
     "worktree",
+    " branch ",
+    "pull",
 ];
 
 /// What a line that tells of a refusal begins with.
@@ -416,8 +424,9 @@ const VALUED: [&str; 18] = [
 const MAKES_BRANCH: [&str; 4] = ["-b", "-B", "-c", "-C"];
 
 /// Flags that change what a command does.
-const TOLD_FLAGS: [&str; 10] = [
+const TOLD_FLAGS: [&str; 11] = [
     "-d",
+    "-D",
     "--amend",
     "--hard",
     "--soft",
@@ -516,6 +525,35 @@ tool#f: HEAD is now at 45ffe0a Release
                 "git push origin v2: * [new tag]         v2 -> v2 (m5)",
                 "git tag -d v2: went well (m9)",
                 "git reset --hard origin/main: HEAD is now at 45ffe0a Release (m11)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_branch_that_was_deleted_is_told_beside_the_one_that_was_switched_to() {
+        let told = lines(
+            r#"
+user: switch to main and delete the stale branch
+assistant: !Bash#a {"command":"git switch main && git branch -D fix/old-env && git remote prune origin && git branch --list"}
+tool#a: Switched to branch 'main'
+Your branch is behind 'origin/main' by 1 commit, and can be fast-forwarded.
+Deleted branch fix/old-env (was 5bd477ba).
+* main
+assistant: !Bash#b {"command":"git pull"}
+tool#b: Updating edd74935..93fc317e
+Fast-forward
+ a.rs | 2 +-
+assistant: !Bash#c {"command":"git branch -d side; git branch -a"}
+tool#c!: error: The branch 'side' is not fully merged.
+"#,
+        );
+        assert_eq!(
+            told,
+            [
+                "git switch main: Switched to branch 'main' (m1)",
+                "git branch -D fix/old-env: Deleted branch fix/old-env (was 5bd477ba). (m1)",
+                "git pull: Updating edd74935..93fc317e; Fast-forward (m3)",
+                "git branch -d side: failed: error: The branch 'side' is not fully merged. (m5)",
             ]
         );
     }

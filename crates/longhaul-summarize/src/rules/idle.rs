@@ -29,8 +29,8 @@ use crate::SummaryRequest;
 pub(crate) struct Spent {
     /// What edits add and remove, by the keys of the lines.
     changed: HashSet<u32>,
-    /// Lines that a command writes somewhere, by their places in the pool.
-    written: HashSet<usize>,
+    /// Lines that a command hands on, by their places in the pool, each with whether what they make tells of them.
+    written: HashMap<usize, bool>,
     /// What the model asked before a person spoke again, by the places in the pool.
     settled: HashSet<usize>,
     /// What the model said of values that an edit took away since, by the places in the pool.
@@ -118,6 +118,11 @@ impl<'a> Idle<'a> {
         }
     }
 
+    /// Returns whether a command hands this line on: it is no command.
+    pub(crate) fn is_handed_on(&self, at: usize) -> bool {
+        self.spent.written.contains_key(&at)
+    }
+
     /// Returns whether the statement at this place of the pool says nothing that is worth a line of its own.
     pub(crate) fn holds(&self, at: usize) -> bool {
         let statement = &self.pool.all()[at];
@@ -135,7 +140,7 @@ impl<'a> Idle<'a> {
                     || self.looking.contains(message)
                     || self.told.asking.contains(message)
                     || says_nothing(&statement.text)
-                    || self.spent.written.contains(&at)
+                    || self.spent.written.get(&at) == Some(&true)
             }
             StatementKind::Report => {
                 is_frame(&statement.text)
@@ -282,9 +287,10 @@ pub(super) fn ordinal(message: u64) -> u32 {
     u32::try_from(message).unwrap_or(u32::MAX)
 }
 
-/// Returns the places of the lines that commands hand on to a file or another program: `<<EOF` to `EOF`.
-fn written(pool: &Statements) -> HashSet<usize> {
-    let mut found = HashSet::new();
+/// Returns the places of the lines that commands hand on to a file or another program, `<<EOF` to `EOF`, each with whether what they
+/// make tells of them.
+fn written(pool: &Statements) -> HashMap<usize, bool> {
+    let mut found = HashMap::new();
     let mut open: Option<(u32, String)> = None;
     for (at, statement) in pool.all().iter().enumerate() {
         if statement.kind != StatementKind::Command {
@@ -294,9 +300,7 @@ fn written(pool: &Statements) -> HashSet<usize> {
         if let Some((_, mark)) = open.as_ref().filter(|(message, _)| *message == statement.message) {
             // A letter to another agent, or a text, says something; code is told by the file it makes.
             let is_script = matches!(&**mark, "\"" | "'");
-            if is_script || !statement.is_item() && statement.words().len() < LEAST_PROSE {
-                found.insert(at);
-            }
+            found.insert(at, is_script || !statement.is_item() && statement.words().len() < LEAST_PROSE);
             if *statement.text == **mark || is_script && !is_even(&statement.text, mark) {
                 open = None;
             }
@@ -505,7 +509,7 @@ tool#c1: ok
         assert_eq!(here_document("cat > a.txt <<-'END' && ls"), Some("END"));
         assert_eq!([here_document("x=$((1<<n)); echo $x"), here_document("grep x <<< y")], [None, None]);
         let written = written(pool);
-        let shown: Vec<&str> = written.iter().map(|at| &*pool.all()[*at].text).collect();
+        let shown: Vec<&str> = written.keys().map(|at| &*pool.all()[*at].text).collect();
         assert!(
             shown.contains(&"alpha beta gamma") && !shown.contains(&"cargo test --workspace"),
             "{shown:?}"

@@ -335,8 +335,9 @@ impl Page<'_> {
         let mut before = None;
         for (nth, at) in picks.iter().enumerate() {
             let statement = &self.pool.all()[*at];
-            // A command says itself what it was.
-            let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
+            // A command says itself what it was; what it hands on does not.
+            let is_command = statement.kind == StatementKind::Command && !self.places.idle.is_handed_on(*at);
+            let source = self.pool.source(statement).filter(|_| !is_command);
             let label = source.map(|source| &*source.label);
             let place = (statement.message, label);
             let is_first = before.replace(place) != Some(place);

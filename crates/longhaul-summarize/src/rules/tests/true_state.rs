@@ -19,6 +19,22 @@ fn an_answered_request_is_told_by_its_first_sentences_and_what_it_quotes_is_not(
     assert!(text.contains(told), "{text}");
 }
 
+#[test]
+fn what_a_command_hands_on_is_no_command() {
+    let letter = r#"cat > \"$tmp\" <<'EOF'\n1. New views must show the folder of the relay alone.\n2. Do not keep the old folder of the archive in any view.\nEOF\nworkmux send layout -f \"$tmp\""#;
+    let said = format!(
+        r#"
+user: Tell the other worker what we decided about the folders.
+assistant: !exec_command#c1 {{"cmd":"{letter}"}}
+tool#c1: sent
+assistant: The other worker has the letter.
+"#
+    );
+    let text = draft(&said, 900).text;
+    assert!(text.contains("Do not keep the old folder of the archive in any view."), "{text}");
+    assert!(!text.contains("$ 1.") && !text.contains("$ 2."), "{text}");
+}
+
 /// What was found, proposed and offered, and a decision of the person's.
 const PROPOSED: &str = r#"
 user: How is the cleanup of the stale relays done?
