@@ -91,7 +91,7 @@ pub use ladder::{Ladder, Redact};
 pub use notes::UNCONFIRMED;
 pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerModel, SummaryForm};
 pub use request::{
-    Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest, says_nothing,
+    Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest, is_refusal, says_nothing,
 };
 pub use review::{Doubt, Review, Reviewed, Reviewer, Shown, is_edited};
 pub use run::within;

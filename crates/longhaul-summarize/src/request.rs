@@ -255,6 +255,34 @@ pub trait Summarizer: Debug + Send + Sync {
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
 }
 
+/// Returns whether a text is a refusal in words, and no summary: a short paragraph that begins as models begin one.
+pub fn is_refusal(text: &str) -> bool {
+    let text = text.trim();
+    let opening = text[..text.floor_char_boundary(LONGEST_REFUSAL)].to_lowercase().replace('’', "'");
+    text.len() <= LONGEST_REFUSAL
+        && !text.contains('\n')
+        && REFUSALS.iter().any(|begin| opening.starts_with(begin))
+}
+
+/// Bytes of the longest refusal: who says more than that says something.
+const LONGEST_REFUSAL: usize = 400;
+
+/// How a refusal begins.
+const REFUSALS: [&str; 12] = [
+    "i'm sorry",
+    "i am sorry",
+    "sorry, ",
+    "i can't ",
+    "i cannot ",
+    "i'm unable",
+    "i am unable",
+    "i'm not able",
+    "i am not able",
+    "i won't ",
+    "as an ai",
+    "unfortunately, i can",
+];
+
 /// Returns whether nobody sees anything in `text`: it is empty, blank, or made of signs that show nothing.
 ///
 /// ```

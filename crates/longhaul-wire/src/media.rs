@@ -26,6 +26,10 @@ pub(crate) enum Data<'a> {
     File(Cow<'a, str>),
 }
 
+/// Where files lie that only Gemini is shown by their address: its Files API, Cloud Storage, videos.
+const WITH_GOOGLE: [&str; 4] =
+    ["https://generativelanguage.googleapis.com/", "gs://", "https://www.youtube.com/", "https://youtu.be/"];
+
 /// Returns what a media type is of.
 pub(crate) fn kind_of(media_type: &str) -> MediaKind {
     match media_type.split('/').next() {
@@ -77,6 +81,16 @@ impl<'a> Payload<'a> {
         let raw = Json::check(b"{}").ok().filter(|_| is_on_the_web)?;
         // In the format that no request is in, so that each spells it in its own way.
         Some(Payload::address(Format::Longhaul, raw, media.kind, &media.media_type, (&*media.source).into()))
+    }
+
+    /// Returns whether the provider that reads `format` can have what lies at its address: what lies with Google is Gemini's alone.
+    pub(crate) fn is_read_by(&self, format: Format) -> bool {
+        let is_others = matches!(
+            format,
+            Format::OpenAi | Format::Responses | Format::Anthropic | Format::ClaudeCode | Format::Codex
+        );
+        let Data::Url(url) = &self.data else { return true };
+        !is_others || !WITH_GOOGLE.iter().any(|place| url.starts_with(place))
     }
 
     /// Returns what the transcript carries of it.

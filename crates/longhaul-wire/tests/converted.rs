@@ -5,7 +5,7 @@
 use longhaul_wire::Format::{
     self, Anthropic, Chat, ClaudeCode, Codex, Gemini, Longhaul, OpenAi, Responses, UiMessages,
 };
-use longhaul_wire::{Profile, convert, messages_from_json, read, render, validate};
+use longhaul_wire::{Profile, convert, messages_from_json, read, render, validate, write_unchanged};
 
 const ALL: [Format; 9] =
     [OpenAi, Responses, Anthropic, ClaudeCode, Codex, Gemini, Chat, UiMessages, Longhaul];
@@ -339,6 +339,56 @@ fn each_piece_of_a_message_is_sent_or_told() {
         }
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What lies with Google is Gemini's: another provider that is given its address refuses the request.
+#[test]
+fn a_file_that_lies_with_google_goes_to_gemini_alone() {
+    for (uri, goes) in [
+        ("https://generativelanguage.googleapis.com/v1beta/files/abc", false),
+        ("gs://bucket/plan.pdf", false),
+        ("https://www.youtube.com/watch?v=x", false),
+        ("https://example.com/plan.pdf", true),
+    ] {
+        let history = format!(
+            r#"[{{"role":"user","parts":[{{"text":"read it"}},{{"fileData":{{"mimeType":"application/pdf","fileUri":"{uri}"}}}}]}},{{"role":"model","parts":[{{"text":"done"}}]}}]"#
+        );
+        let doc = read(Some(Gemini), history.as_bytes()).unwrap();
+        for to in [Responses, Anthropic] {
+            let converted = convert(&doc, to).unwrap();
+            let written = String::from_utf8_lossy(converted.document.as_bytes()).into_owned();
+            assert_eq!(written.contains(uri), goes, "{to}: {written}");
+            let is_told = converted.losses.iter().any(|loss| loss.contains("left out"));
+            assert_eq!(is_told, !goes, "{to}: {:?}", converted.losses);
+        }
+        let sent = render(doc.transcript().entries().iter().map(|entry| &*entry.message), Gemini).unwrap();
+        assert!(sent.json.contains("read it"));
+    }
+}
+
+/// What a tool says beside its words is counted, and there for each rule.
+#[test]
+fn all_that_a_gemini_response_holds_is_what_the_tool_said() {
+    for response in [
+        r#"{"output":"ok","stderr":"12 warnings","exit_code":1}"#,
+        r#"{"content":["12 warnings"],"result":"ok"}"#,
+        r#"{"error":"12 warnings","hint":"look at a.rs"}"#,
+    ] {
+        let history = format!(
+            r#"[{{"role":"user","parts":[{{"text":"go"}}]}},{{"role":"model","parts":[{{"functionCall":{{"name":"run","args":{{}}}}}}]}},{{"role":"user","parts":[{{"functionResponse":{{"name":"run","response":{response}}}}}]}}]"#
+        );
+        let doc = read(Some(Gemini), history.as_bytes()).unwrap();
+        let result = doc.transcript().entries()[2].message.results().next().unwrap().joined_text();
+        assert_eq!(result, response);
+        let converted = convert(&doc, OpenAi).unwrap();
+        assert!(String::from_utf8_lossy(converted.document.as_bytes()).contains("12 warnings"));
+        let mut out = Vec::new();
+        write_unchanged(&doc, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), history);
+    }
+    let alone = r#"[{"role":"model","parts":[{"functionCall":{"name":"run","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"run","response":{"output":"ok"}}}]}]"#;
+    let doc = read(Some(Gemini), alone.as_bytes()).unwrap();
+    assert_eq!(doc.transcript().entries()[1].message.results().next().unwrap().joined_text(), "ok");
 }
 
 /// The name of the tool stands in each response as well: where a call has it, nothing is lost.

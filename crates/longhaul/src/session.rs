@@ -5,6 +5,8 @@ mod asked;
 mod billed_tests;
 mod branch;
 mod calibrated;
+#[cfg(feature = "wire")]
+mod cleared;
 mod costs;
 mod exchange;
 #[cfg(all(test, feature = "wire"))]

@@ -223,8 +223,9 @@ fn is_sayable(
         Part::Media(media) => {
             // Where it may not stand with who says it, the user shows it.
             let message = Message::new(Role::User, vec![part.clone()]);
-            let can = !(dialect.fresh)(&message, sources).is_empty();
             let payload = sources.media.get(&media.hash);
+            let is_read = payload.is_none_or(|payload| payload.is_read_by(dialect.format));
+            let can = is_read && !(dialect.fresh)(&message, sources).is_empty();
             let is_unlike = sources.is_unlike(&media.hash) && media.kind == MediaKind::Image;
             let has_detail = payload.is_some_and(|payload| payload.detail().is_some());
             if can && !dialect.has_detail && (has_detail || is_unlike) {

@@ -429,7 +429,9 @@ fn read_response<'a>(
         (_, Some(_)) => Outcome::Failed,
         _ => Outcome::Unstated,
     };
-    let inner = match (words.or(failure).filter(|words| words.is_string()), body) {
+    // What stands beside the words is the tool's as well: then all of it is.
+    let are_alone = said.as_ref().is_some_and(|said| said.fields().len() == 1);
+    let inner = match (words.or(failure).filter(|words| are_alone && words.is_string()), body) {
         (Some(words), _) => {
             Some((words, Located { part: text(words), home: Home::Whole, leaf: Leaf::Text(words) }))
         }

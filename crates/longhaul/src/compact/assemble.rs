@@ -23,6 +23,9 @@ pub enum AssembleError {
     /// The draft says nothing, which is no summary of anything.
     #[error("the summary is empty")]
     Empty,
+    /// The draft refuses in words, which is no summary either.
+    #[error("the summarizer refused")]
+    Refused,
     /// The view would cost more than the budget.
     #[error("the summary of {tokens:#} tokens puts the view {over:#} tokens over the budget")]
     OverBudget {
@@ -110,7 +113,7 @@ pub(crate) fn compact_by(
                 plan.limit = plan.limit - over - Tokens(1);
                 draft = summarize(&plan.request(source, settings));
             }
-            Err(AssembleError::Empty) => return Err(CompactError::NoRoom),
+            Err(AssembleError::Empty | AssembleError::Refused) => return Err(CompactError::NoRoom),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use longhaul_extract::{Domain, FactIndex};
 use longhaul_redact::Redactor;
 use longhaul_summarize::{
-    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, is_edited,
+    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, is_edited, is_refusal,
     rules::{self, RulesOptions},
     says_nothing, with_facts, with_facts_in_data, with_rules, with_rules_in_data,
 };
@@ -410,6 +410,9 @@ impl Job {
         let is_by_rule = draft.made_with == rules::MADE_WITH;
         if says_nothing(&draft.text) && !is_by_rule {
             return Err(AssembleError::Empty);
+        }
+        if is_refusal(&draft.text) && !is_by_rule && !draft.is_edited() {
+            return Err(AssembleError::Refused);
         }
         if self.writes_facts || self.mode == SummaryMode::Rules || is_by_rule || draft.is_edited() {
             return Ok((draft, Vec::new()));

@@ -3,9 +3,9 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use longhaul_transcript::{ContentHash, Entry, MessageId, Part, Span, ToolResult};
+use longhaul_transcript::{CallKind, ContentHash, Entry, MessageId, Part, Span, ToolCall, ToolResult};
 
-use super::{SessionState, sync::SyncError};
+use super::{SessionState, cleared, sync::SyncError};
 
 /// A history as it was said here.
 pub(super) struct Known<'s> {
@@ -74,15 +74,19 @@ fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
     let (there, here) = (&said.message, &here.message);
     let is_part = |(here, there): (&Part, &Part)| match (here, there) {
         (Part::Text(here), Part::Text(there)) => plain(here).eq(plain(there)),
+        (Part::ToolCall(here), Part::ToolCall(there)) => here == there || calls_the_same(there, here),
         (Part::ToolResult(here), Part::ToolResult(there)) if here != there => {
             is_respelled(there, here) || !is_last && is_cleared(there, here)
         }
         (here, there) => here == there,
     };
+    // Text that says nothing comes and goes: beside calls some write `null` for it, some "".
+    let says = |part: &&Part| !matches!(part, Part::Text(text) if text.is_empty());
+    let there_are: Vec<&Part> = there.parts.iter().filter(says).collect();
     let are = |here: &[&Part]| {
-        here.len() == there.parts.len() && here.iter().copied().zip(&there.parts).all(is_part)
+        here.len() == there_are.len() && here.iter().copied().zip(there_are.iter().copied()).all(is_part)
     };
-    let all: Vec<&Part> = here.parts.iter().collect();
+    let all: Vec<&Part> = here.parts.iter().filter(says).collect();
     let rest: Vec<&Part> = all.iter().copied().filter(|part| !is_thought(part)).collect();
     (here.role, &here.name) == (there.role, &there.name) && (are(&all) || are(&rest))
 }
@@ -90,6 +94,14 @@ fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
 /// Returns the lines of a text without the white space at their ends, and without blank lines at its end.
 fn plain(text: &str) -> impl Iterator<Item = &str> {
     text.trim_end().lines().map(str::trim_end)
+}
+
+/// Returns whether two calls ask for the same: arguments are JSON, and each client writes it in its own way.
+fn calls_the_same(there: &ToolCall, here: &ToolCall) -> bool {
+    let value = |call: &ToolCall| serde_json::from_str::<serde_json::Value>(&call.arguments.0).ok();
+    (&there.id, &there.name, there.kind) == (&here.id, &here.name, here.kind)
+        && here.kind == CallKind::Function
+        && value(here).is_some_and(|arguments| Some(arguments) == value(there))
 }
 
 /// Returns whether two results say the same, white space at the ends of lines apart.
@@ -106,43 +118,8 @@ fn is_respelled(there: &ToolResult, here: &ToolResult) -> bool {
 /// Returns whether a front end put a note in the place of a result, or cut it short. What somebody took out for what it says (a
 /// secret) is an edit, and so is what goes on in other words.
 fn is_cleared(there: &ToolResult, here: &ToolResult) -> bool {
-    let (note, whole) = (there.joined_text(), here.joined_text());
-    let (note, whole) = (note.trim(), whole.trim());
-    there.call_id == here.call_id
-        && (note.len() < whole.len() || here.content.len() > there.content.len())
-        && (note.is_empty() || is_note(note) || is_cut(note, whole))
+    there.call_id == here.call_id && cleared::is_cleared(&there.joined_text(), &here.joined_text())
 }
-
-/// Returns whether a text is words in brackets which say that something was left out to save room: `[Old tool result content cleared]`.
-fn is_note(text: &str) -> bool {
-    let is_in = |open: char, close: char| text.starts_with(open) && text.ends_with(close);
-    let is_bracketed = is_in('[', ']') || is_in('(', ')') || is_in('<', '>');
-    is_bracketed && text.len() <= LONGEST_NOTE && !text.contains(['"', '{', '=']) && tells_of_a_cut(text)
-}
-
-/// Returns whether `text` is what `whole` begins with, or begins and ends with, and says so where it was cut.
-fn is_cut(text: &str, whole: &str) -> bool {
-    let alike = |(there, here): &(u8, u8)| there == here;
-    let head = text.bytes().zip(whole.bytes()).take_while(alike).count();
-    let ends = text.bytes().skip(head).rev().zip(whole.bytes().skip(head).rev());
-    let tail = ends.take_while(alike).count();
-    let mark = text.get(head..text.len() - tail).unwrap_or_default();
-    let is_marked = || mark.len() <= LONGEST_NOTE && tells_of_a_cut(mark);
-    head + tail >= LEAST_KEPT && (head == text.len() || is_marked())
-}
-
-/// Returns whether words say that something was left out to save room, and not for what it says.
-fn tells_of_a_cut(words: &str) -> bool {
-    let words = words.to_lowercase();
-    let says = |all: &[&str]| all.iter().any(|word| words.contains(word));
-    says(&CUT) && !says(&TAKEN_OUT)
-}
-
-const CUT: [&str; 10] =
-    ["cleared", "omitted", "elided", "truncated", "pruned", "trimmed", "compacted", "more lines", "...", "…"];
-
-/// What is said of what nobody is to see.
-const TAKEN_OUT: [&str; 6] = ["redact", "secret", "password", "private", "by the user", "censor"];
 
 /// Returns whether a message is reasoning alone, as an item of it is.
 fn is_reasoning(entry: &Entry) -> bool {
@@ -156,9 +133,3 @@ fn is_thought(part: &Part) -> bool {
         _ => false,
     }
 }
-
-/// Bytes from which on a beginning is one.
-const LEAST_KEPT: usize = 40;
-
-/// Bytes of the longest note.
-const LONGEST_NOTE: usize = 200;

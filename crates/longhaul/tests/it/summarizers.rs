@@ -200,6 +200,7 @@ async fn a_draft_without_a_word_is_no_summary() {
         (Own(|| Ok(" \n\t")), "the summary is empty"),
         (Own(|| Ok("\u{200b}\u{feff}")), "the summary is empty"),
         (Own(|| Ok("\0 \u{202e}\n\u{fe0f}")), "the summary is empty"),
+        (Own(|| Ok("I’m sorry, but I can't help with that.")), "the summarizer refused"),
         (Own(|| Err(SummarizeError::NothingToDo)), "there is nothing to summarize"),
         (Own(|| Err(SummarizeError::Refused)), "the summary was turned down"),
         (

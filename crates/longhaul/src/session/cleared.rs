@@ -1,0 +1,171 @@
+//! What a front end puts in the place of what it leaves out to save room: known by its words, none of which says anything else. What
+//! somebody took out for what it says, `[omitted for security]`, is an edit of theirs.
+
+/// Returns whether `note`, which stands where `whole` was said, only says that it was left out, or is what is left of it.
+pub(super) fn is_cleared(note: &str, whole: &str) -> bool {
+    let (note, whole) = (without_totals(note.trim()), whole.trim());
+    note.is_empty() || is_note(note) || is_cut(note, whole)
+}
+
+/// Returns whether a text is the note of an agent: `[Old tool result content cleared]`.
+fn is_note(text: &str) -> bool {
+    let is_data = || text.contains(['"', '{', '=']);
+    OF_AGENTS.iter().any(|note| text.starts_with(note))
+        || text.len() <= LONGEST_NOTE && !is_data() && saves_room(text)
+}
+
+/// Returns whether `text` is what `whole` begins with, or begins and ends with, and says so where it was cut.
+fn is_cut(text: &str, whole: &str) -> bool {
+    let alike = |(there, here): &(u8, u8)| there == here;
+    let head = text.bytes().zip(whole.bytes()).take_while(alike).count();
+    let ends = text.bytes().skip(head).rev().zip(whole.bytes().skip(head).rev());
+    let tail = ends.take_while(alike).count();
+    let mark = text.get(head..text.len() - tail).unwrap_or_default();
+    let is_marked = || mark.len() <= LONGEST_NOTE && saves_room(mark);
+    head + tail >= LEAST_KEPT && (head == text.len() || is_marked())
+}
+
+/// Returns a text without the line in which Codex says how long the whole was.
+fn without_totals(text: &str) -> &str {
+    let rest = text.strip_prefix("Total output lines: ").and_then(|rest| rest.split_once('\n'));
+    let rest = rest.filter(|(count, _)| count.trim().bytes().all(|byte| byte.is_ascii_digit()));
+    rest.map_or(text, |(_, rest)| rest.trim_start())
+}
+
+/// Returns whether words say that something was left out to save room, and nothing else.
+fn saves_room(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    let is_number = |word: &str| {
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        unit.len() < word.len() && ["", "k", "kb", "mb"].contains(&unit)
+    };
+    let said: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !is_number(word))
+        .collect();
+    let all = [&LEFT_OUT[..], &GONE, &OF_ROOM, &OF_RESULTS, &BETWEEN];
+    let is_known = |word: &&str| all.iter().any(|words| words.contains(word));
+    let has = |words: &[&str]| said.iter().any(|word| words.contains(word));
+    let is_dots = words.contains("...") || words.contains('…');
+    said.iter().all(is_known) && (is_dots || has(&LEFT_OUT) || has(&GONE) && has(&OF_ROOM))
+}
+
+/// What agents put in the place of a result, and what their words lead on to. Sources: Cline (`responses.ts`), Gemini CLI
+/// (`toolOutputMaskingService.ts`), as they were in 2026.
+const OF_AGENTS: [&str; 2] =
+    ["[[NOTE] This file read has been removed to save space", "<tool_output_masked>"];
+
+/// Says by itself that something was left out.
+const LEFT_OUT: [&str; 9] =
+    ["cleared", "omitted", "elided", "truncated", "pruned", "trimmed", "compacted", "snipped", "collapsed"];
+
+/// Says so where it is said why, or of what age it was.
+const GONE: [&str; 4] = ["removed", "hidden", "dropped", "deleted"];
+
+const OF_ROOM: [&str; 14] = [
+    "old", "older", "previous", "earlier", "outdated", "stale", "save", "saves", "space", "room", "tokens",
+    "context", "brevity", "length",
+];
+
+const OF_RESULTS: [&str; 23] = [
+    "tool",
+    "result",
+    "results",
+    "output",
+    "outputs",
+    "content",
+    "contents",
+    "response",
+    "responses",
+    "environment",
+    "observation",
+    "message",
+    "messages",
+    "line",
+    "lines",
+    "char",
+    "chars",
+    "characters",
+    "bytes",
+    "window",
+    "image",
+    "images",
+    "screenshot",
+];
+
+const BETWEEN: [&str; 22] = [
+    "the", "of", "to", "for", "in", "with", "from", "and", "more", "has", "have", "been", "was", "were",
+    "this", "is", "here", "middle", "limit", "call", "calls", "note",
+];
+
+/// Bytes from which on a beginning is one.
+const LEAST_KEPT: usize = 40;
+
+/// Bytes of the longest note.
+const LONGEST_NOTE: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "the pay of the crew is 93,000 a year\nleave for illness: 14 days\nthe rest of it\nand the end of all of it";
+
+    #[test]
+    fn what_agents_put_in_the_place_of_old_results_is_known() {
+        for note in [
+            "",
+            "[Old tool result content cleared]",
+            "[[NOTE] This file read has been removed to save space in the context window. Refer to the latest file read for the most up to date version of this file.]",
+            "Old environment output: (14 lines omitted)",
+            "[Tool output removed to save tokens]",
+            "[Previous tool output hidden]",
+            "Outdated window with 14 lines omitted...",
+            "Content omitted",
+            "(content omitted)",
+            "<elided/>",
+            "[snipped]",
+            "**[omitted]**",
+            "...",
+            "[…]",
+            "[truncated: 4,096 of 20k characters]",
+            "[2 older messages removed]",
+            "[earlier screenshot removed]",
+            "<tool_output_masked>\nthe pay of the crew\n</tool_output_masked>",
+            "the pay of the crew is 93,000 a year\nleave",
+            "the pay of the crew is 93,000 a year\nleave... (truncated)",
+            "the pay of the crew is 93,000\n… 9 lines omitted …\nand the end of all of it",
+            "the pay of the crew is 93,000\n[... 120 more lines ...]\nand the end of all of it",
+            "Total output lines: 200\n\nthe pay of the crew is 93,000 a year\n[... omitted 190 of 200 lines ...]\n\nof it",
+        ] {
+            assert!(is_cleared(note, WHOLE), "{note}");
+        }
+    }
+
+    #[test]
+    fn what_was_taken_out_for_what_it_says_and_what_says_something_else_is_an_edit() {
+        for edit in [
+            "[Output omitted: confidential]",
+            "[omitted for security]",
+            "[cleared by user]",
+            "[REDACTED]",
+            "[removed for privacy]",
+            "[secret cleared]",
+            "[password removed]",
+            "<MASKED>",
+            "[removed]",
+            "[deleted]",
+            "[truncated to 0 rows]",
+            "[cleared cache]",
+            "[file cleared]",
+            "12 rows removed",
+            "[]",
+            "ok",
+            "{\"content\": \"cleared\"}",
+            "<error>timeout</error>",
+            "the pay of the crew is 93,000\n[omitted for security]\nand the end of all of it",
+            "the pay of the crew is 93,000 a year\nand then it panicked",
+        ] {
+            assert!(!is_cleared(edit, WHOLE), "{edit}");
+        }
+    }
+}
