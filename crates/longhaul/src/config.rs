@@ -419,7 +419,8 @@ impl Config {
     /// over them. Of several model names that match, the longest wins. `gemini` is another name of the provider `google`.
     pub fn for_model(&self, provider: &str, model: &str) -> Config {
         let mut config = self.clone();
-        let is_of = |(name, _): &(&String, _)| provider_name(name) == provider_name(provider);
+        let is_of =
+            |(name, _): &(&String, _)| provider_name(name).eq_ignore_ascii_case(provider_name(provider));
         self.providers.iter().filter(is_of).for_each(|(_, overrides)| overrides.apply_to(&mut config));
         let matching = self.models.iter().filter(|(name, _)| match name.strip_suffix('*') {
             Some(prefix) => model.starts_with(prefix),
@@ -437,7 +438,7 @@ impl Config {
 
 /// Returns the one name of a provider that goes by two: the maker of its models, not the format of its messages.
 pub(crate) fn provider_name(provider: &str) -> &str {
-    if provider == "gemini" { "google" } else { provider }
+    if provider.eq_ignore_ascii_case("gemini") { "google" } else { provider }
 }
 
 #[cfg(test)]

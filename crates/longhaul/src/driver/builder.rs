@@ -28,8 +28,9 @@ use crate::{
     session::{CompactionStep, SessionState, Steps},
 };
 
-/// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter. What is set
-/// twice is as it was set last; observers and steps are added, and two to write summaries are an error.
+/// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter but for steps, which are
+/// done as they were added. What is set twice is as it was set last; observers and steps are added, and two to write summaries are an
+/// error.
 #[derive(Debug)]
 #[must_use]
 pub struct Builder {
@@ -49,7 +50,7 @@ pub struct Builder {
     durability: Durability,
     model: Option<(String, String)>,
     clock: Option<Arc<dyn Clock>>,
-    sleep: Arc<dyn Sleep>,
+    sleep: Option<Arc<dyn Sleep>>,
     store: Option<Arc<dyn SummaryStore>>,
     observers: Observers,
     redactor: Option<Redactor>,
@@ -108,6 +109,14 @@ pub enum BuildError {
         what: &'static str,
         /// What was given.
         price: f64,
+    },
+    /// A share of a summary's room is none.
+    #[error("{what} is {share}; expected a share from 0 to 1")]
+    NoShare {
+        /// Which of the options for summaries by rule.
+        what: &'static str,
+        /// What was given.
+        share: f64,
     },
     /// The model was given an empty name.
     #[error("the model's name is empty; leave the model out where none is known")]
@@ -193,7 +202,7 @@ impl Builder {
             durability: Durability::default(),
             model: None,
             clock: default_clock(),
-            sleep: Arc::new(ThreadSleep),
+            sleep: None,
             store: None,
             observers: Observers::default(),
             redactor: Some(Redactor::builtin()),
@@ -262,7 +271,8 @@ impl Builder {
         self
     }
 
-    /// Sets how summaries by rule are made.
+    /// Sets how summaries by rule are made. A [`ranker`](Self::ranker) that was given is used instead of the one in here. A share below 0
+    /// or above 1 is an error.
     pub fn rules(mut self, rules: RulesOptions) -> Builder {
         self.rules = rules;
         self
@@ -310,7 +320,7 @@ impl Builder {
     /// Sets what a [`summarizer`](Self::summarizer) is waited for by. Without one that is a thread, so that it works on any
     /// executor.
     pub fn sleep(mut self, sleep: Arc<dyn Sleep>) -> Builder {
-        self.sleep = sleep;
+        self.sleep = Some(sleep);
         self
     }
 
@@ -393,7 +403,7 @@ impl Builder {
     /// When the settings cannot be used, with every reason, or what was asked for cannot be meant. Settings that have no effect
     /// here are none: observers are told of them ([`EventKind::SettingUnused`]).
     pub fn build(mut self) -> Result<Session, BuildError> {
-        let mut unknown_model = None;
+        let (mut unknown_model, mut unused) = (None, Vec::new());
         let mut prices = self.prices.take();
         if let Some((model, _)) = &self.endpoint {
             check::name(model)?;
@@ -404,7 +414,11 @@ impl Builder {
             unknown_model = table.get(model).is_none().then(|| model.clone());
             check::name(model)?;
             if unknown_model.is_none() {
-                self.window = within(ContextWindow::from(&known), self.window);
+                let listed = ContextWindow::from(&known);
+                if self.window.window > listed.window {
+                    unused.push(("window", "it is more than the model has, and the model's is used"));
+                }
+                self.window = within(listed, self.window);
             }
             self.counter = self.counter.or_else(|| Some(known.counter()));
             prices = prices.or(Some(known.prices));
@@ -413,7 +427,6 @@ impl Builder {
         check::prices(prices.unwrap_or_default())?;
         let config = self.config.validated()?;
         self.config = config;
-        let mut unused = Vec::new();
         if self.model.is_none() && self.endpoint.is_none() && !check::is_for_a_model(&self.config) {
             unused.push(("models and providers", "none of these settings is for a model that was named"));
         }
@@ -423,12 +436,19 @@ impl Builder {
                 "it is more than the window that was given, or than the model has",
             ));
         }
+        if check::is_misspelled(&self.config) {
+            unused.push(("providers", "one of them is called almost as a maker of models is, and is none"));
+        }
+        if self.sleep.is_some() && self.summarizer.is_none() {
+            unused.push(("sleep", "no summarizer was given that would be waited for by it"));
+        }
         if self.store.is_none() && self.overtaken != Overtaken::default() {
             unused.push(("when_overtaken", "no store was given, in which somebody else could go on"));
         }
         if let Some(ranker) = self.ranker.take() {
             self.rules.ranker = ranker;
         }
+        check::shares(&self.rules)?;
         check::room(&self.config, self.window, self.fixed_overhead)?;
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);
@@ -452,7 +472,7 @@ impl Builder {
             state,
             summarizer,
             clock: self.clock,
-            sleep: self.sleep,
+            sleep: self.sleep.unwrap_or_else(|| Arc::new(ThreadSleep)),
             journal,
             observers: self.observers,
             told: None,

@@ -62,7 +62,7 @@ fn a_model_of_another_provider_is_told() {
     ] {
         let log = Log::default();
         let told = Arc::clone(&log);
-        let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+        let window = ContextWindow::new(Tokens(100_000), Tokens::ZERO);
         let builder = Session::builder(SessionId::new("test").unwrap(), window);
         let builder = builder.observer(move |event: &Event| told.lock().unwrap().push(event.clone()));
         builder.model(provider, model).build().unwrap();
@@ -266,6 +266,33 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
         told(&|builder| builder.when_overtaken(Overtaken::Stop)),
         ["when_overtaken has no effect: no store was given, in which somebody else could go on"]
     );
+    assert_eq!(
+        told(&|builder| builder.sleep(Arc::new(longhaul_transcript::NoSleep))),
+        ["sleep has no effect: no summarizer was given that would be waited for by it"]
+    );
+    let overrides =
+        crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };
+    for (provider, expected) in [
+        (
+            "antropic",
+            &["providers has no effect: one of them is called almost as a maker of models is, and is none"][..],
+        ),
+        ("Anthropic", &[]),
+        ("my-gateway", &[]),
+    ] {
+        let config =
+            Config { providers: [(provider.to_owned(), overrides.clone())].into(), ..Config::default() };
+        let build = |builder: Builder| builder.config(config.clone()).model("anthropic", "claude-sonnet-4-5");
+        assert_eq!(told(&build), *expected, "{provider}");
+    }
+    let window = ContextWindow::new(Tokens(900_000), Tokens(1_000));
+    let log = Log::default();
+    let seen = Arc::clone(&log);
+    let builder = Session::builder(SessionId::new("test").unwrap(), window)
+        .observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
+    builder.model("openai", "gpt-4o").build().unwrap();
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["window has no effect: it is more than the model has, and the model's is used"]);
     let lines = told(&|builder| builder.model("antropic", "claude-sonnet-4-5"));
     assert!(lines[0].contains("antropic") && lines[0].contains("anthropic"), "{lines:?}");
     assert!(told(&|builder| builder.model("openrouter", "claude-sonnet-4-5")).is_empty());
@@ -279,6 +306,12 @@ fn prices_and_endpoints_that_cannot_be_meant_are_refused() {
     for price in [-1.0, f64::NAN, f64::INFINITY] {
         let error = builder().prices(Prices { cache_read: Some(price), ..Prices::default() }).build();
         assert!(matches!(error, Err(BuildError::NoPrice { what: "cache reads", .. })), "{error:?}");
+    }
+    for share in [5.0, -3.0, f64::NAN, f64::INFINITY] {
+        let mut rules = longhaul_summarize::rules::RulesOptions::default();
+        rules.state_share = share;
+        let error = builder().rules(rules).build();
+        assert!(matches!(error, Err(BuildError::NoShare { what: "state_share", .. })), "{error:?}");
     }
     assert!(builder().prices(Prices { input: Some(0.0), ..Prices::default() }).build().is_ok());
     assert!(matches!(builder().endpoint("", "").build(), Err(BuildError::NoModelName)));

@@ -1,6 +1,6 @@
 //! What can be said of a session's parts before it is there: what cannot be meant, and which settings have no effect.
 
-use longhaul_summarize::Summarizer;
+use longhaul_summarize::{Summarizer, rules::RulesOptions};
 use longhaul_tokens::{ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{SummaryMode, Tokens};
 
@@ -8,7 +8,7 @@ use super::BuildError;
 use crate::{
     Preset,
     compact::FLOOR_EXTRA,
-    config::{Config, SoftAction},
+    config::{Config, SoftAction, provider_name},
     session::is_price,
 };
 
@@ -29,6 +29,28 @@ pub(in crate::driver) fn prices(prices: Prices) -> Result<(), BuildError> {
         Some((what, price)) => Err(BuildError::NoPrice { what, price }),
         None => Ok(()),
     }
+}
+
+/// Checks that the shares of a summary by rule are such.
+pub(in crate::driver) fn shares(rules: &RulesOptions) -> Result<(), BuildError> {
+    let named = [
+        ("task_share", rules.task_share),
+        ("constraint_share", rules.constraint_share),
+        ("state_share", rules.state_share),
+        ("asked_share", rules.asked_share),
+    ];
+    match named.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+        Some((what, share)) => Err(BuildError::NoShare { what, share }),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether settings are for a provider whose name is a maker's but for a slip.
+pub(super) fn is_misspelled(config: &Config) -> bool {
+    config.providers.keys().any(|name| {
+        let name = provider_name(name).to_ascii_lowercase();
+        MAKERS.iter().all(|(maker, _)| *maker != name) && is_maker(&name)
+    })
 }
 
 /// Returns whether the settings for a model or a provider are in force already, or there are none.
@@ -131,7 +153,7 @@ pub(in crate::driver) fn unused(
         ),
         (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
         (is_by_rule && config.rules_on_failure != usual.rules_on_failure, "rules_on_failure", ASKS_NO_MODEL),
-        (is_by_rule && config.summary_form != usual.summary_form, "summary_form", ASKS_NO_MODEL),
+        (no_calls && config.summary_form != usual.summary_form, "summary_form", why_no_calls),
         (
             config.delete_originals && !has_store,
             "delete_originals",
