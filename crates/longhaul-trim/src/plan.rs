@@ -30,6 +30,7 @@ pub enum Fate {
 
 /// What becomes of all candidates.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TrimPlan {
     /// One action for each candidate, in their order.
     pub actions: Vec<Fate>,
@@ -86,8 +87,8 @@ pub fn plan(candidates: &[Candidate], budget: Tokens) -> TrimPlan {
 }
 
 /// Returns the indices of the candidates that may be given up, by ascending priority, oldest first.
-fn by_priority(candidates: &[Candidate]) -> [Vec<usize>; 4] {
-    let mut levels: [Vec<usize>; 4] = Default::default();
+fn by_priority(candidates: &[Candidate]) -> [Vec<usize>; Priority::Pinned as usize] {
+    let mut levels: [Vec<usize>; Priority::Pinned as usize] = Default::default();
     for (index, candidate) in candidates.iter().enumerate() {
         if let Some(level) = levels.get_mut(candidate.priority as usize) {
             level.push(index);
@@ -118,8 +119,15 @@ mod tests {
     use super::*;
     use proptest::{collection::vec, prelude::*};
 
-    const PRIORITIES: [Priority; 5] =
-        [Priority::Disposable, Priority::Low, Priority::Normal, Priority::High, Priority::Pinned];
+    const PRIORITIES: [Priority; 7] = [
+        Priority::Disposable,
+        Priority::Low,
+        Priority::Normal,
+        Priority::Raised,
+        Priority::High,
+        Priority::Highest,
+        Priority::Pinned,
+    ];
 
     fn candidates(rows: &[(Priority, u64, u64)]) -> Vec<Candidate> {
         let rows = rows.iter().enumerate();
@@ -176,7 +184,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_plan_fits_or_says_that_it_does_not(
-            rows in vec((0usize..5, 0u64..1000, 0u64..100), 0..40),
+            rows in vec((0usize..7, 0u64..1000, 0u64..100), 0..40),
             budget in 0u64..20_000,
         ) {
             let rows: Vec<_> = rows.into_iter().map(|(p, t, d)| (PRIORITIES[p], t, d)).collect();

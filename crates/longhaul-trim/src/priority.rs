@@ -13,8 +13,12 @@ pub enum Priority {
     Low,
     /// What the assistant said.
     Normal,
-    /// What the user said, what failed, what changed something, what is recent.
+    /// What failed, what changed something.
+    Raised,
+    /// What is recent.
     High,
+    /// What the user said.
+    Highest,
     /// Never given up.
     Pinned,
 }
@@ -25,8 +29,8 @@ pub trait Prioritizer: Debug + Send + Sync {
     fn priority(&self, unit: Unit<'_>, turns_from_end: usize) -> Priority;
 }
 
-/// Priorities by who speaks: system over user over recent over errors and edits over assistant text over tool results,
-/// with what was superseded last (design document `001`).
+/// Priorities by who speaks: system over user over recent over errors and edits over assistant text over tool results
+/// over what was superseded, recent or not. So what a person said is the last that is dropped.
 #[derive(Clone, Debug)]
 pub struct ByRole {
     /// How many turns from the end count as recent. Default: 1, the current turn and the one before.
@@ -67,15 +71,18 @@ impl Prioritizer for ByRole {
             return Priority::Pinned;
         }
         if unit.messages().any(Message::is_user_text) {
-            return Priority::High;
+            return Priority::Highest;
         }
         if unit.entries.iter().any(|entry| self.superseded.contains(&entry.id.ordinal)) {
             return Priority::Disposable;
         }
         let failed = |message: &Message| message.results().any(|result| result.outcome == Outcome::Failed);
         let matters = |message: &Message| failed(message) || self.changes_something(message);
-        if turns_from_end <= self.recent_turns || unit.messages().any(matters) {
+        if turns_from_end <= self.recent_turns {
             return Priority::High;
+        }
+        if unit.messages().any(matters) {
+            return Priority::Raised;
         }
         match unit.messages().any(|message| message.role == Role::Tool) || unit.is_exchange() {
             true => Priority::Low,
@@ -97,6 +104,18 @@ mod tests {
         let by_role = ByRole { task: Some(1), superseded: [2].into(), recent_turns: 0, ..ByRole::default() };
         let priorities: Vec<_> = transcript.units().map(|unit| by_role.priority(unit, 5)).collect();
         use Priority::*;
-        assert_eq!(priorities, [Pinned, Pinned, Disposable, High, High, Normal, Pinned]);
+        assert_eq!(priorities, [Pinned, Pinned, Disposable, Raised, Raised, Normal, Pinned]);
+    }
+
+    #[test]
+    fn what_the_user_said_goes_last_and_what_is_recent_before_it() {
+        let transcript = transcript(
+            "user: Never touch main.\nassistant: !edit_file#1 {}\ntool#1: ok\nassistant: I see.\nassistant: !read#2 {}\ntool#2: text",
+        );
+        let by_role = ByRole::default();
+        let at = |turns| transcript.units().map(|unit| by_role.priority(unit, turns)).collect::<Vec<_>>();
+        use Priority::*;
+        assert_eq!(at(2), [Highest, Raised, Normal, Low]);
+        assert_eq!(at(1), [Highest, High, High, High]);
     }
 }

@@ -10,6 +10,7 @@ use crate::compact::{ranked::Ranked, standing};
 
 /// What fits.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Trimmed {
     /// The messages that stay, as they were and in their order: a valid history.
     pub messages: Vec<Arc<Message>>,
@@ -23,9 +24,10 @@ pub struct Trimmed {
 }
 
 /// Returns the messages that fit `budget`, least important dropped first: results that were superseded, then older ones,
-/// then what the assistant said, then what the user said. A call and its results stay or go together, as they were: where the
-/// next exchange does not fit, what room is left stays unused. Nothing is shortened, summarized or remembered; for a
-/// conversation that goes on use a [`Session`](crate::Session).
+/// then what the assistant said, then what failed or changed something, then what is recent, and last what the user said.
+/// A call and its results stay or go together, as they were. Room that is left by then is filled with what fits of what was
+/// dropped, the most important and newest first. Nothing is shortened, summarized or remembered; for a conversation that
+/// goes on use a [`Session`](crate::Session).
 ///
 /// ```
 /// use longhaul::{tokens::CharsPer4, transcript::{Message, Tokens}, trim_messages};
@@ -75,11 +77,35 @@ pub fn trim_messages<M: Into<Arc<Message>>>(
 
 #[cfg(test)]
 mod tests {
-    use longhaul_testkit::conversation;
+    use longhaul_testkit::{conversation, transcript};
     use longhaul_tokens::CharsPer4;
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_the_user_said_is_dropped_last() {
+        let read =
+            |id: usize| format!("assistant: !edit_file#{id} {{}}\ntool#{id}: {}\n", "done ".repeat(40));
+        let said = format!(
+            "user: Fix the build\n{}user: Never push to main\n{}user: And now?\n{}user: Go on\n",
+            read(1),
+            read(2),
+            read(3),
+        );
+        let said = transcript(&said);
+        let messages: Vec<_> = said.entries().iter().map(|entry| entry.message.clone()).collect();
+        let cost = |of: &[Arc<Message>]| of.iter().map(|m| CharsPer4.count_message(m)).sum::<Tokens>();
+        let users: Vec<_> = messages.iter().filter(|message| message.is_user_text()).cloned().collect();
+        // The newest exchange would fit, were it not for all that the user said.
+        let budget = cost(&users) + cost(&messages[7..9]) + CharsPer4.framing().per_reply - Tokens(1);
+        let fits = trim_messages(messages, budget, &CharsPer4);
+        let left: Vec<String> = fits.messages.iter().map(|message| message.texts().collect()).collect();
+        assert_eq!(
+            (left.join("|").as_str(), fits.over),
+            ("Fix the build|Never push to main|And now?|Go on", Tokens(0))
+        );
+    }
 
     proptest! {
         #[test]
