@@ -156,11 +156,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns whether the same call may succeed later, or after the head was read again.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, StoreError::Conflict { .. } | StoreError::Backend { .. })
-    }
-
     /// Wraps a failure of the storage below.
     pub fn backend(
         doing: &'static str,

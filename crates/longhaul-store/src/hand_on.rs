@@ -4,8 +4,8 @@
 ///
 /// The methods that are named go to that store, which a method of the type's own returns; the others are written out. What is in
 /// neither is the trait's default, so name each method that the other store does better. These cannot be named, since they are
-/// made of the others: `undo`, `redo`, `restore`, `fork`, `branch`, `verify`, `verify_log`, `export`, `import`, `named`,
-/// `comes_from`, `resolve` and `require`.
+/// made of the others: `summaries`, `search_some`, `undo`, `to_undo`, `take_back`, `withdraw`, `redo`, `restore`, `fork`,
+/// `branch`, `verify`, `verify_log`, `export`, `import`, `named`, `comes_from`, `resolve` and `require`.
 ///
 /// ```
 /// use longhaul_store::{Synchronous, MemoryStore, StoreError, SummaryStore, hand_on};

@@ -2,8 +2,9 @@
 //!
 //! A session is an append-only log of events, each sealed with the hash of the one before. Events name contents
 //! (messages, records) by their SHA-256 and hold none, so that a content can be destroyed and the log still verifies.
-//! This layer never interprets a summary, never looks for secrets (it accepts only what went through `longhaul-redact`,
-//! as [`Redacted`]) and never reads a clock.
+//! This layer reads no more of a summary than the line that names it (`summary-depth:…`, by which a history that was compacted
+//! is known again), never looks for secrets (it takes messages and records only as [`Redacted`], what went through
+//! `longhaul-redact`) and never reads a clock.
 //!
 //! ```
 //! use longhaul_store::{MemoryStore, SummaryStore};
@@ -63,6 +64,7 @@ mod pack;
 mod postgres;
 mod proof;
 mod query;
+mod readable;
 #[cfg(feature = "encryption")]
 mod seal;
 mod search;
@@ -98,12 +100,13 @@ pub use forget::{Forgotten, Selector, only_in_summary};
 pub use held::{Hit, JournalEntry, Journaled, Original, RecordEntry, SessionInfo};
 pub use identity::{History, Kin, Place, locate};
 pub use memory::MemoryStore;
-pub use object::{Object, address_of, readable_text};
+pub use object::{Object, address_of};
 pub use open::{Location, open_store};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use proof::DamagedSummary;
 pub use query::{Fit, Query, WordPlace};
+pub use readable::readable_text;
 #[cfg(feature = "encryption")]
 pub use seal::StoreKey;
 pub use search::words;

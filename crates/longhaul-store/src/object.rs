@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{ContentHash, Message, Origin, Part, Raw, Redacted, Speaker, SummaryRecord};
+use longhaul_transcript::{ContentHash, Message, Origin, Raw, Redacted, Speaker, SummaryRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::{JournalEntry, Original, StoreError, search};
+use crate::{JournalEntry, Original, StoreError, readable::readable, search};
 
 /// A content on its way into a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// SHA-256 of `json`.
-    pub address: ContentHash,
-    /// The message or record as JSON text. It may be large, and whoever wants to write it holds it until it is written.
-    pub json: Arc<str>,
+    // Made of what is redacted, or of what a store or an export holds already, and nothing else.
+    pub(crate) address: ContentHash,
+    pub(crate) json: Arc<str>,
 }
 
 /// What is kept beside a message, which says the same however it is spelled; a spelling may be large, and is lent to be written.
@@ -52,6 +51,17 @@ impl Object {
     pub fn of_record(record: &Redacted<SummaryRecord>) -> Object {
         let json = json_of(&**record, record.text.len());
         Object { address: ContentHash::of(json.as_bytes()), json: json.into() }
+    }
+
+    /// Returns the SHA-256 of its JSON.
+    pub fn address(&self) -> ContentHash {
+        self.address
+    }
+
+    /// Returns the message, its spelling or the record as JSON text. It may be large: whoever wants to write it holds it until
+    /// it is written.
+    pub fn json(&self) -> &Arc<str> {
+        &self.json
     }
 
     /// Returns the words to find a message by, separated by spaces, in order of first occurrence; none for a record.
@@ -154,29 +164,6 @@ fn canonical_json(message: &Message) -> String {
         (Origin::Caller, None) => json(message),
         _ => json(&Message { origin: Origin::Caller, speaker: None, ..message.clone() }),
     }
-}
-
-/// Returns the text of a message as a person would read it: what is said, called and answered.
-pub fn readable_text(message: &Message) -> String {
-    readable(message).join("\n")
-}
-
-/// Returns the same in its pieces.
-pub(crate) fn readable(message: &Message) -> Vec<&str> {
-    let mut texts: Vec<&str> = Vec::new();
-    let mut pending: Vec<&Part> = message.parts.iter().rev().collect();
-    while let Some(part) = pending.pop() {
-        match part {
-            Part::Text(text) => texts.push(text),
-            Part::Reasoning(reasoning) => texts.push(&reasoning.text),
-            Part::ToolCall(call) => texts.extend([&*call.name, &*call.arguments.0]),
-            Part::ToolResult(result) => pending.extend(result.content.iter().rev()),
-            Part::Media(media) => texts.push(&media.source),
-            _ => {}
-        }
-    }
-    texts.retain(|text| !text.is_empty());
-    texts
 }
 
 #[cfg(test)]

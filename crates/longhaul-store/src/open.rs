@@ -19,8 +19,8 @@ pub enum Location {
 }
 
 /// Opens the store that `url` names: `memory:`, a server's `postgres://…`, or else the path of a file (`sqlite:` may stand
-/// before it), which is made where it is missing; its folder is not. Look at [`Location::may_exist`] first where a mistyped
-/// name is to be no new store.
+/// before it), which is made where it is missing; its folder is not. A file whose name begins as a URL does (`notes:x.db`) is
+/// named with its folder, `./notes:x.db`. Look at [`Location::may_exist`] first where a mistyped name is to be no new store.
 ///
 /// # Errors
 /// Those of [`Location::open`].
@@ -42,11 +42,11 @@ impl Location {
     }
 
     /// Returns whether there may be something in it. A server is there, or says so when it is asked; so does a file that
-    /// cannot be looked at.
+    /// cannot be looked at, or whose name is that of no store.
     pub fn may_exist(&self) -> bool {
         match self {
             Location::Memory => false,
-            Location::File(path) => path.try_exists().unwrap_or(true),
+            Location::File(path) => not_a_path(path).is_some() || path.try_exists().unwrap_or(true),
             Location::Server(_) => true,
         }
     }
@@ -54,16 +54,18 @@ impl Location {
     /// Opens the store, which is kept under `key` (64 hexadecimal digits) where one is given.
     ///
     /// # Errors
-    /// When it cannot be opened or made, is no store of longhaul or of a newer version, has another key, or when this build
-    /// lacks the feature that it needs.
+    /// When it cannot be opened or made, is no store of longhaul or of a newer version, has another key, has no use for one
+    /// (memory), when its name is that of no store, or when this build lacks the feature that it needs.
     pub fn open(&self, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
         match self {
+            Location::Memory if key.is_some() => {
+                Err(StoreError::Locked { reason: "a key was given, and a store in memory keeps nothing" })
+            }
             Location::Memory => Ok(Arc::new(MemoryStore::new())),
-            Location::File(path) if is_url(path) => Err(StoreError::backend(
-                "opening a store",
-                "its name is neither `memory:`, nor a path, nor a URL that begins with `sqlite:` or `postgres://`",
-            )),
-            Location::File(path) => file(path, key),
+            Location::File(path) => match not_a_path(path) {
+                Some(why) => Err(StoreError::backend("opening a store", why)),
+                None => file(path, key),
+            },
             Location::Server(url) => server(url, key),
         }
     }
@@ -124,15 +126,28 @@ impl fmt::Display for Location {
     }
 }
 
-/// Returns whether this is the URL of something else, or names nothing: a file of that name would be nobody's intention.
-fn is_url(path: &std::path::Path) -> bool {
+/// Returns why this is no path: it is the URL of something else or half of one, or names nothing. A file of that name would be
+/// nobody's intention.
+fn not_a_path(path: &std::path::Path) -> Option<String> {
     let name = path.to_string_lossy();
+    // One letter is a drive of Windows.
     let is_scheme =
         |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    name.trim().is_empty()
-        || ["memory", ":memory:"].contains(&&*name)
-        || name.starts_with("memory:")
-        || name.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme))
+    let scheme = name.split_once(':').filter(|(scheme, _)| is_scheme(scheme));
+    match scheme {
+        Some((scheme, rest)) if scheme != "memory" && !rest.starts_with("//") => {
+            let is_server = SCHEMES.iter().any(|server| server.trim_end_matches("://") == scheme);
+            let meant = if is_server { format!("`{scheme}://…` is a server's URL") } else { known_names() };
+            Some(format!("`{scheme}:…` is no place: {meant}, and a file of this name is `./{scheme}:…`"))
+        }
+        Some(_) => Some(known_names()),
+        None => (name.trim().is_empty() || ["memory", ":memory:"].contains(&&*name)).then(known_names),
+    }
+}
+
+fn known_names() -> String {
+    "its name is neither `memory:`, nor a path, nor a URL that begins with `sqlite:` or `postgres://`"
+        .to_owned()
 }
 
 #[cfg(feature = "sqlite")]
@@ -202,6 +217,34 @@ mod tests {
                 std::error::Error::source(&error).unwrap().to_string().contains("neither"),
                 "{url}: {error:?}"
             );
+        }
+    }
+
+    #[test]
+    fn half_a_url_is_no_path_and_says_how_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let why = |name: &str| Location::of(name).open(None).unwrap_err().to_string();
+        assert_eq!(
+            why("postgres:agents"),
+            "opening a store failed: `postgres:…` is no place: `postgres://…` is a server's URL, and a file of this name is \
+             `./postgres:…`"
+        );
+        for (name, hint) in [("redb:agents.db", "./redb:…"), ("mysql:u:s3cret@h/d", "./mysql:…")] {
+            let why = why(name);
+            assert!(Location::of(name).may_exist(), "whoever asks it is told why not");
+            assert!(why.contains(hint) && why.contains("neither") && !why.contains("s3cret"), "{why}");
+        }
+        for name in ["C:\\u.db", "C:u.db", "./postgres:x", "a b:c.db", "notes.db"] {
+            assert_eq!(not_a_path(name.as_ref()), None, "{name}");
+        }
+        assert_eq!(not_a_path(&folder.path().join("postgres:x")), None);
+    }
+
+    #[test]
+    fn a_store_in_memory_has_no_use_for_a_key() {
+        for key in ["not a key", &"0".repeat(64)] {
+            let error = Location::Memory.open(Some(key)).unwrap_err();
+            assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
         }
     }
 

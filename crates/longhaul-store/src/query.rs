@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use longhaul_transcript::one_line;
 
-use crate::search::{each_word, each_word_at, is_without_spaces, words};
+use crate::search::{each_word, each_word_at, is_without_spaces, lower, words};
 
 /// Words to look for, and how they were written.
 #[derive(Clone, Debug)]
@@ -128,14 +128,6 @@ impl Query {
             }
         }
         best
-    }
-}
-
-/// Returns `text` in lower case, letter by letter as words are made.
-fn lower(text: &str) -> String {
-    match text.is_ascii() {
-        true => text.to_ascii_lowercase(),
-        false => text.chars().flat_map(char::to_lowercase).collect(),
     }
 }
 

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use longhaul_transcript::Message;
 
-use crate::{Query, object::readable};
+use crate::{Query, readable::readable};
 
-/// Returns the words of `text` in lower case, in order, repetitions included. A word is a run of letters and digits;
-/// a character of a script without spaces is a word of its own. Nothing else of a query has a meaning.
+/// Returns the words of `text` in lower case, in order, repetitions included. A word is a run of letters and digits, of a
+/// longer one the first 64 bytes; a character of a script without spaces is a word of its own. Nothing else of a query has a
+/// meaning.
 pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).flat_map(split_run)
 }
@@ -62,7 +63,7 @@ pub(crate) fn each_word_at(text: &str, mut take: impl FnMut(usize, usize, &str) 
 /// Returns whether each of `words` is a word of the message.
 #[cfg(feature = "sqlite")]
 pub(crate) fn holds(message: &Message, words: &[String]) -> bool {
-    use crate::object::readable_text;
+    use crate::readable_text;
     let mut missing: Vec<&String> = words.iter().collect();
     each_word(&readable_text(message), |word| {
         missing.retain(|missing| *missing != word);
@@ -75,12 +76,16 @@ pub(crate) fn holds(message: &Message, words: &[String]) -> bool {
 #[cfg(feature = "sqlite")]
 pub(crate) fn may_hold(json: &[u8], words: &[String]) -> bool {
     let Ok(text) = std::str::from_utf8(json) else { return false };
-    let lower = match text.is_ascii() {
-        true => text.to_ascii_lowercase(),
-        // Letter by letter, as words are made: `str::to_lowercase` looks at a letter's neighbours.
-        false => text.chars().flat_map(char::to_lowercase).collect(),
-    };
+    let lower = lower(text);
     words.iter().all(|word| lower.contains(word.as_str()))
+}
+
+/// Returns `text` in lower case, letter by letter as words are made: `str::to_lowercase` looks at a letter's neighbours.
+pub(crate) fn lower(text: &str) -> String {
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => text.chars().flat_map(char::to_lowercase).collect(),
+    }
 }
 
 /// Returns a line of `text` around the place that answers `query` best.

@@ -7,7 +7,7 @@ use std::{
 
 use longhaul_transcript::{ContentHash, Message, MessageId, SessionId, Span};
 
-use crate::{Fit, Hit, Original, Query, StoreError, SummaryStore, object, search};
+use crate::{Fit, Hit, Original, Query, StoreError, SummaryStore, readable_text, search};
 
 /// How many originals that hold the words are looked at for the best of them.
 const POOL: usize = 1_000;
@@ -73,7 +73,7 @@ async fn best<S: SummaryStore + ?Sized>(
     for places in std::iter::once(newest).chain(older.chunks(AT_ONCE)) {
         let messages = read(store, places).await?;
         best.extend(messages.into_iter().map(|(place, message)| {
-            let fit = query.fit(&message.as_ref().map(object::readable_text).unwrap_or_default());
+            let fit = query.fit(&message.as_ref().map(readable_text).unwrap_or_default());
             (fit, place, message)
         }));
         best.sort_by_key(|(fit, ..)| *fit);
@@ -93,7 +93,7 @@ async fn best<S: SummaryStore + ?Sized>(
     let hit = |(_, (session, ordinal), message): (Fit, &Place, Option<Message>)| {
         let message = message.filter(|_| !strays.contains(&(session, *ordinal)));
         let hash = message.as_ref().map_or(ContentHash([0; 32]), Message::content_hash);
-        let text = message.as_ref().map(object::readable_text).unwrap_or_default();
+        let text = message.as_ref().map(readable_text).unwrap_or_default();
         Hit {
             session: session.clone(),
             id: MessageId { ordinal: *ordinal, hash },

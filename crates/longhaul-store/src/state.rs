@@ -27,10 +27,6 @@ pub struct StoredSession {
     pub chain: Vec<SummaryId>,
     /// The records taken back, the next to redo last. A new compaction empties it.
     pub undone: Vec<SummaryId>,
-    /// How many originals there were at the last undo that nothing has followed since.
-    pub undone_at: Option<u64>,
-    /// What was asked back into view since the last compaction.
-    pub restored: Vec<Span>,
     /// Originals that were destroyed, in order, apart from each other.
     pub forgotten: Vec<Span>,
     /// Records that were destroyed.
@@ -54,8 +50,6 @@ impl StoredSession {
             messages: 0,
             chain: Vec::new(),
             undone: Vec::new(),
-            undone_at: None,
-            restored: Vec::new(),
             forgotten: Vec::new(),
             forgotten_records: Vec::new(),
             forked_from: None,
@@ -65,12 +59,6 @@ impl StoredSession {
     /// Returns the record in force.
     pub fn head(&self) -> Option<&SummaryId> {
         self.chain.last()
-    }
-
-    /// Returns whether the last compaction was taken back and nothing was said since: compacting again now would only
-    /// repeat what was just refused.
-    pub fn is_just_undone(&self) -> bool {
-        self.undone_at == Some(self.messages)
     }
 
     /// Returns whether the original at `ordinal` was destroyed.
@@ -125,29 +113,23 @@ impl StoredSession {
                 (parent.as_ref() == self.head()).then_some(())?;
                 self.chain.push(record.clone());
                 self.undone.clear();
-                self.undone_at = None;
-                self.restored.clear();
             }
             EventKind::Undone { record } => {
                 (self.head() == Some(record)).then_some(())?;
                 self.undone.extend(self.chain.pop());
-                self.undone_at = Some(self.messages);
             }
             EventKind::Withdrawn { record } => {
                 (self.head() == Some(record)).then_some(())?;
                 self.chain.pop();
                 // What was undone since it was made was built on it.
                 self.undone.clear();
-                self.undone_at = None;
             }
             EventKind::Redone { record } => {
                 (self.undone.last() == Some(record)).then_some(())?;
                 self.chain.extend(self.undone.pop());
-                self.undone_at = None;
             }
             EventKind::Restored { span } => {
                 (!span.is_empty() && span.end <= self.messages).then_some(())?;
-                self.restored.push(*span);
             }
             EventKind::Forgotten { originals, records, .. } => {
                 originals.iter().all(|span| span.end <= self.messages).then_some(())?;
@@ -223,16 +205,23 @@ mod tests {
         let base =
             vec![opened(), originals(0, 4), compacted("a", None), compacted("b", Some("a")), undone("b")];
         let state = fold(base.clone()).unwrap();
-        assert_eq!((state.head(), state.is_just_undone()), (Some(&id("a")), true));
-        let grown = fold([base.clone(), vec![originals(4, 1)]].concat()).unwrap();
-        assert!(!grown.is_just_undone());
+        assert_eq!((state.head(), &state.undone[..]), (Some(&id("a")), &[id("b")][..]));
         let redone = fold([base.clone(), vec![EventKind::Redone { record: id("b") }]].concat()).unwrap();
         assert_eq!((redone.head(), redone.undone.len()), (Some(&id("b")), 0));
         let other = fold([base.clone(), vec![compacted("c", Some("a"))]].concat()).unwrap();
         assert_eq!((other.chain.len(), other.undone.len()), (2, 0));
         let withdrawn = fold([base, vec![EventKind::Withdrawn { record: id("a") }]].concat()).unwrap();
         assert_eq!((withdrawn.head(), withdrawn.undone.len()), (None, 0), "b was built on a");
-        assert!(!withdrawn.is_just_undone());
+    }
+
+    #[test]
+    fn a_state_with_more_in_it_is_read() {
+        let state = fold(vec![EventKind::Opened { forked_from: None }, originals(0, 4)]).unwrap();
+        let mut json = serde_json::to_value(&state).unwrap();
+        // What this version wrote before.
+        json["undone_at"] = 4.into();
+        json["restored"] = serde_json::json!([{ "start": 1, "end": 2 }]);
+        assert_eq!(serde_json::from_value::<StoredSession>(json).unwrap(), state);
     }
 
     #[test]

@@ -35,7 +35,8 @@ use crate::{
 /// names, and everything else is appended in some order, once. Futures may be dropped at any point; what they were to do
 /// has then happened completely or not at all.
 ///
-/// Nothing is accepted that did not go through redaction, and no error carries message text. Times come from the caller.
+/// Messages, records, snapshots and what is cached are taken as [`Redacted`] values only; names of sessions are not, and
+/// [`import`](Self::import) takes what an export holds as it is. No error carries message text. Times come from the caller.
 ///
 /// # For implementors
 /// The required methods move events and contents and decide nothing. [`transact`](Self::transact) is the heart: it
@@ -314,9 +315,10 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     }
 
     /// Returns up to `limit` originals that hold every word of `query`, in all sessions where none is named: first those that hold
-    /// it as it is written, then those where its words stand closest together ([`Fit`](crate::Fit)); what is as good, newest
-    /// first. Only letters and digits of a query are searched for, so that no character has a meaning. Of more than a thousand
-    /// originals that hold every word the newest are looked at.
+    /// it as it is written, then those that hold the most of what its blanks keep apart (`src/lib.rs`) as written, then those where
+    /// its words stand closest together ([`Fit`](crate::Fit)); what is as good, newest first. Only letters and digits of a query
+    /// are searched for ([`words`](crate::words)), so that no character has a meaning. Of more than a thousand originals that
+    /// hold every word the newest are looked at.
     async fn search(
         &self,
         session: Option<&SessionId>,
@@ -534,7 +536,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         transfer::export(self, session).await
     }
 
-    /// Adds the sessions of an export; what is there already stays. Returns the sessions that the export holds.
+    /// Adds the sessions of an export; what is there already stays. Returns the sessions that the export holds. Their words are
+    /// taken to be redacted, as they were in the store that was exported: nothing looks for secrets in them.
     ///
     /// # Errors
     /// [`StoreError::NotAnExport`] where a line cannot be read or a hash is wrong, [`StoreError::SessionExists`] where a

@@ -9,6 +9,7 @@ use crate::{EventKind, JournalEntry, StoreError, StoredSession, SummaryStore, ev
 
 /// What a verification saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Verification {
     /// Version of this shape.
     pub version: u32,

@@ -1,11 +1,11 @@
 //! Connections: how they are made, and how one that was lost is got over.
 
-use std::{error::Error as _, io, time::Duration};
+use std::time::Duration;
 
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
-use tokio_postgres::{Config, NoTls, Row, config::SslMode, error::SqlState, types::ToSql};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use tokio_postgres::{Config, NoTls, Row, config::SslMode, types::ToSql};
 
-use super::{PostgresOptions, schema, tls};
+use super::{PostgresOptions, failure::Failure, schema, tls};
 use crate::{StoreError, seal::Sealer};
 
 /// A schema of a server, and what opens what stands in it.
@@ -13,17 +13,6 @@ use crate::{StoreError, seal::Sealer};
 pub(super) struct Server {
     pool: Pool,
     pub(super) sealer: Sealer,
-}
-
-/// Why an attempt failed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// The server, or the way to it.
-    Server(tokio_postgres::Error),
-    /// No connection could be had.
-    Pool(PoolError),
-    /// What was asked for cannot be; trying again would not help.
-    Store(StoreError),
 }
 
 impl Server {
@@ -115,72 +104,6 @@ impl Server {
                 Err(failure) => return Err(failure.told(doing)),
             }
         }
-    }
-}
-
-impl Failure {
-    /// Returns whether the same may succeed in a while: the connection was lost, the server restarts, or another
-    /// transaction stood in the way.
-    pub(super) fn is_passing(&self) -> bool {
-        let error = match self {
-            Failure::Server(error) | Failure::Pool(PoolError::Backend(error)) => error,
-            Failure::Pool(PoolError::Timeout(_)) => return true,
-            Failure::Pool(_) | Failure::Store(_) => return false,
-        };
-        match error.code() {
-            Some(code) => {
-                let passing = [
-                    &SqlState::ADMIN_SHUTDOWN,
-                    &SqlState::CRASH_SHUTDOWN,
-                    &SqlState::CANNOT_CONNECT_NOW,
-                    &SqlState::TOO_MANY_CONNECTIONS,
-                    &SqlState::T_R_SERIALIZATION_FAILURE,
-                    &SqlState::T_R_DEADLOCK_DETECTED,
-                ];
-                // Class 08 is everything about connections.
-                passing.contains(&code) || code.code().starts_with("08")
-            }
-            None => error.is_closed() || error.source().is_some_and(<dyn std::error::Error>::is::<io::Error>),
-        }
-    }
-
-    /// Returns the error that a caller is told.
-    pub(super) fn told(self, doing: &'static str) -> StoreError {
-        match self {
-            Failure::Store(error) => error,
-            Failure::Pool(PoolError::Backend(error)) | Failure::Server(error) => {
-                StoreError::backend(doing, error)
-            }
-            Failure::Pool(error) => StoreError::backend(doing, error),
-        }
-    }
-}
-
-impl Failure {
-    /// Returns the error that a caller is told where a commit was sent and its answer never came.
-    pub(super) fn unanswered(self) -> StoreError {
-        match self.told("writing") {
-            StoreError::Backend { source, .. } => StoreError::Unanswered { source },
-            error => error,
-        }
-    }
-}
-
-impl From<tokio_postgres::Error> for Failure {
-    fn from(error: tokio_postgres::Error) -> Failure {
-        Failure::Server(error)
-    }
-}
-
-impl From<PoolError> for Failure {
-    fn from(error: PoolError) -> Failure {
-        Failure::Pool(error)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
-        Failure::Store(error)
     }
 }
 

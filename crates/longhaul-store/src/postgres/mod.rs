@@ -1,6 +1,7 @@
 //! Several machines, one server: the store on PostgreSQL.
 
 mod client;
+mod failure;
 mod read;
 mod schema;
 mod tls;

@@ -3,7 +3,7 @@
 use deadpool_postgres::{Client, Transaction};
 use longhaul_transcript::ContentHash;
 
-use super::client::Failure;
+use super::failure::Failure;
 use crate::{StoreError, StoreKey, seal::Sealer};
 
 /// One SQL script a version, never changed once released.

@@ -6,7 +6,8 @@ use deadpool_postgres::Transaction;
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 
 use super::{
-    client::{Failure, Patience, Server, WORKING},
+    client::{Patience, Server, WORKING},
+    failure::Failure,
     read::{SINCE, clamp, hash, read_state},
 };
 use crate::{
