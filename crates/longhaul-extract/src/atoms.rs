@@ -151,7 +151,7 @@ pub fn expand<'t>(text: &'t str, kind: AtomKind, mut each: impl FnMut(&'t str)) 
 }
 
 /// Returns the last part of a dotted name: `c` of `a.b::c`.
-pub fn last_part(dotted: &str) -> &str {
+fn last_part(dotted: &str) -> &str {
     dotted.rsplit(['.', ':', '>']).next().unwrap_or(dotted)
 }
 

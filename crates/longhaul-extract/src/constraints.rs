@@ -96,7 +96,7 @@ pub fn constraints(entries: &[Entry], speakers: &Speakers) -> Vec<Constraint> {
 }
 
 /// Returns whether `sentence` demands something of the one it is said to, or sets something down.
-pub fn is_constraint(sentence: &str) -> bool {
+pub(crate) fn is_constraint(sentence: &str) -> bool {
     demand::read(sentence).is_some()
 }
 

@@ -312,8 +312,8 @@ impl FactIndex {
         &self.tools
     }
 
-    /// Returns about how many bytes the index holds: its facts, their names, the table that finds
-    /// them, and the words of what was said last.
+    /// Returns about how many bytes the index holds: its facts, their names, the table that finds them, the words of what was
+    /// said last, and its statements. Of what the facts themselves point to, and of files, calls and rules, nothing is counted.
     pub fn memory_bytes(&self) -> usize {
         let names: usize = self.facts.iter().map(|fact| fact.name.len()).sum();
         names

@@ -14,10 +14,10 @@ mod statements;
 // Who speaks.
 pub mod speaker;
 
-pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
+pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, scan, scan_words};
 pub use constraints::{
-    Demand, DemandKind, constraints, demand_kind, demands, is_constraint, is_passing_wish, is_standing_rule,
-    lifted_by_each, only_tells, sentences,
+    Demand, DemandKind, constraints, demand_kind, demands, is_passing_wish, is_standing_rule, lifted_by_each,
+    only_tells, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, trail};
@@ -50,7 +50,7 @@ pub use acts::{Act, Calls, each_act};
 pub use digest::{
     Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, is_wrapper, read_shell,
 };
-pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
+pub use outline::{Definition, Language, Outline, outline};
 pub use runs::{
     Branch, Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, may_rework, run_of, runs,
 };

@@ -142,7 +142,7 @@ impl Weights {
 }
 
 /// Halfway between two fits by logistic regression on the recorded coding sessions, without and with the crowd, rounded
-/// (`docs/ranking.md`). A later user message is kept at zero where the fit says -0.3: in the recordings such messages are
+/// (`docs/ranking.md`). A later user message is kept at zero where the fit says -0.2: in the recordings such messages are
 /// mostly pasted output. Foreign and wordy paths are set by hand: there are too few to be fitted.
 const CODING: Weights = Weights {
     base: -2.3,

@@ -17,19 +17,37 @@ const LINE_BYTES: usize = 8 << 10;
 /// Returns the text without escape sequences, carriage returns and the middle of what is too long to look at. What was
 /// skipped is said in place.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    clip(bare(text))
+}
+
+/// Returns the same with its long lines whole.
+pub(crate) fn bare(text: &str) -> Cow<'_, str> {
     let text = cap(without_reminders(text));
-    let plain = memchr::memchr3(0x1b, b'\r', 0x08, text.as_bytes()).is_none();
-    if plain && !has_long_line(&text) {
+    if memchr::memchr3(0x1b, b'\r', 0x08, text.as_bytes()).is_none() {
         return text;
     }
-    let mut out = String::with_capacity(text.len().min(2 * LOOKED_BYTES));
+    let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let body = line.strip_suffix('\n').unwrap_or(line);
         let body = body.strip_suffix('\r').unwrap_or(body);
         // A carriage return inside a line starts it over: a progress bar shows only its last state.
         let body = body.trim_end_matches('\r').rsplit('\r').next().unwrap_or(body);
-        let stripped = strip_escapes(body);
-        push_clipped(&mut out, &stripped);
+        out.push_str(&strip_escapes(body));
+        if line.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Returns a [bare] text with both ends of its long lines.
+pub(crate) fn clip(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !has_long_line(&text) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        push_clipped(&mut out, line.strip_suffix('\n').unwrap_or(line));
         if line.ends_with('\n') {
             out.push('\n');
         }
@@ -38,7 +56,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns what the tool said inside the wrapping of its harness: the output field of a JSON envelope with an exit
-/// code, the texts of an MCP content list. Anything else comes back as it is.
+/// code, and what else says something there (`warning: …`); the texts of an MCP content list. Anything else comes back as it is.
 pub(crate) fn unwrap(text: &str, family: ToolFamily) -> Cow<'_, str> {
     let head = text.trim_start();
     if !head.starts_with(['{', '[']) || text.len() > 2 * LOOKED_BYTES {
@@ -57,9 +75,19 @@ pub(crate) fn unwrap(text: &str, family: ToolFamily) -> Cow<'_, str> {
     let is_shell = matches!(family, ToolFamily::Shell | ToolFamily::Test | ToolFamily::Patch);
     let code = ["exit_code", "exitCode", "returncode", "return_code"].into_iter().find(|key| has(key));
     if let (true, Some(code)) = (is_shell, code) {
-        let mut out = leaf_text(&["output", "stdout", "stderr", "error"]).join("\n");
+        let outputs = ["output", "stdout", "stderr", "error"];
+        let mut out = leaf_text(&outputs).join("\n");
         if let Some(leaf) = json.leaves.iter().find(|leaf| json.name(leaf) == code) {
             out = format!("Exit code: {}\n{out}", leaf.value.as_str());
+        }
+        for leaf in &json.leaves {
+            let (name, value) = (json.name(leaf), leaf.value.as_str());
+            let is_output = outputs.contains(&name) && matches!(leaf.value, Scalar::Text(_));
+            let is_told = is_output || name == code;
+            if !is_told && !is_of_harness(name) && !matches!(value, "" | "null" | "false") {
+                let line_end = if out.ends_with('\n') { "" } else { "\n" };
+                out.push_str(&format!("{line_end}{name}: {value}"));
+            }
         }
         return Cow::Owned(out);
     }
@@ -74,6 +102,14 @@ pub(crate) fn unwrap(text: &str, family: ToolFamily) -> Cow<'_, str> {
         }
     }
     Cow::Borrowed(text)
+}
+
+/// Returns whether a field of an envelope is the harness' own: how long the command took, and which chunk of its output this is.
+fn is_of_harness(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "");
+    ["duration", "walltime", "elapsed", "chunkid", "originaltokencount"]
+        .iter()
+        .any(|own| name.starts_with(own))
 }
 
 /// Returns the line without the number that a file view puts before it (`   12→`, `12\t`, `12: `, `12| `), and that
@@ -227,6 +263,11 @@ mod tests {
     fn envelopes_are_opened() {
         let codex = r#"{"output":"ok\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#;
         assert_eq!(unwrap(codex, ToolFamily::Shell), "Exit code: 2\nok\n");
+        let warned = r#"{"output":"ok","exit_code":0,"warning":"the disk is nearly full","stderr":"","timed_out":true,"error":7}"#;
+        assert_eq!(
+            unwrap(warned, ToolFamily::Shell),
+            "Exit code: 0\nok\nwarning: the disk is nearly full\ntimed_out: true\nerror: 7"
+        );
         let mcp = r#"[{"type":"text","text":"{\"id\": 7, \"name\": \"a long enough inner text\"}"}]"#;
         assert_eq!(unwrap(mcp, ToolFamily::Record), r#"{"id": 7, "name": "a long enough inner text"}"#);
         assert_eq!(unwrap(r#"{"text":"x"}"#, ToolFamily::Record), r#"{"text":"x"}"#);

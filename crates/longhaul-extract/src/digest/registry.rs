@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use longhaul_transcript::{Outcome, ToolCall, ToolResult};
 
 use super::{
-    clean::{clean, prefix, unwrap},
+    clean::{bare, clean, clip, prefix, unwrap},
     fit::Allowance,
     shape::{shape_of, within},
 };
@@ -121,8 +121,9 @@ impl Registry {
 
     /// Returns the digest of a tool's output: what matters of it, within the allowance.
     ///
-    /// A text that fits comes back whole, without terminal escapes. Otherwise the digest is never longer than the
-    /// text, never above the limit, and all it says stands in the text, but for the marks of what was left out.
+    /// A text that fits comes back whole, without terminal escapes and what a harness put around it. Otherwise the digest is
+    /// never longer than the text, never above the limit, and all it says stands in the text, but for the marks of what was
+    /// left out.
     pub fn digest(
         &self,
         call: Option<&ToolCall>,
@@ -133,11 +134,13 @@ impl Registry {
         let view = call.map(CallView::new);
         let family = view.as_ref().map_or(ToolFamily::Other, CallView::family);
         let opened = unwrap(text, family);
-        let cleaned = clean(&opened);
-        let whole = cleaned.trim_end();
-        if allowance.fits(whole) && whole.len() <= text.len() {
+        let bare = bare(&opened);
+        let whole = bare.trim_end();
+        if whole.len() <= text.len() && allowance.fits(whole) {
             return whole.to_owned();
         }
+        let clipped = clip(bare);
+        let whole = clipped.trim_end();
         let source = Source::new(view.as_ref(), whole, outcome);
         let own = self.handler(source).and_then(|extractor| extractor.digest(source, allowance));
         let acceptable = |digest: &String| allowance.fits(digest) && digest.len() <= text.len();

@@ -44,7 +44,7 @@ pub struct Definition {
 
 /// Reads a file or a part of one. Line numbers that a file view puts before each line are understood and taken off.
 ///
-/// Linear in the text, at most [`MAX_DEFINITIONS`] definitions and as many imports. Works by the look of single lines:
+/// Linear in the text, at most 5,000 definitions and as many imports. Works by the look of single lines:
 /// code inside a string or a macro can be taken for a definition.
 ///
 /// ```
@@ -85,7 +85,7 @@ pub fn outline(path: &str, text: &str) -> Outline {
 }
 
 /// No outline lists more than this.
-pub const MAX_DEFINITIONS: usize = 5_000;
+const MAX_DEFINITIONS: usize = 5_000;
 
 impl Outline {
     fn define(&mut self, line: u64, text: &str, name: &str, exported: bool) {

@@ -134,3 +134,14 @@ proptest! {
         summarize_tool_result(Some(&call), &ToolResult::text("c1", text, Outcome::Unstated));
     }
 }
+
+#[test]
+fn a_text_that_fits_comes_back_whole_with_its_long_lines() {
+    let count = |text: &str| Tokens(text.len().div_ceil(4) as u64);
+    let text = format!("{{\"rows\":\"{}\"}}\nend", "0123456789".repeat(1_000));
+    let fits = |limit: u64| digest(None, &text, Outcome::Succeeded, &Allowance::new(Tokens(limit), &count));
+    assert_eq!(fits(3_000), text);
+    assert!(fits(2_000).len() < text.len());
+    let coloured = format!("\x1b[1m{text}\x1b[0m");
+    assert_eq!(digest(None, &coloured, Outcome::Succeeded, &Allowance::new(Tokens(3_000), &count)), text);
+}

@@ -388,7 +388,7 @@ fn tool_lines(entries: &[Entry], counter: &dyn TokenCounter, error_details: bool
                 (ToolStatus::Error, _) => Rank::Error,
                 (_, family) => Rank::of(family),
             };
-            let text = summary.to_string().replace('\n', " ");
+            let text = summary.to_string();
             let most = if is_error && error_details { QUOTED + DETAILS_CHARS } else { QUOTED };
             lines.push((entry.id.ordinal, Line { text: bounded(&text, most), rank }));
         }
