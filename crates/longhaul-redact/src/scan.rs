@@ -559,14 +559,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 
 /// Returns `span`, widened to whole characters.
 fn to_chars(text: &str, span: Range<usize>) -> Range<usize> {
-    let (mut start, mut end) = (span.start, span.end);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    start..end
+    text.floor_char_boundary(span.start)..text.ceil_char_boundary(span.end)
 }
 
 /// Colons and equals signs as wide as a Chinese letter.
@@ -596,7 +589,7 @@ const ESCAPED: [&[u8]; 6] = [b"\\u", b"\\/", b"\\\\", b"\\n", b"\\t", b"\\\""];
 const MOST_SPELLED: usize = 3;
 
 /// How every placeholder begins; a text is not redacted twice.
-pub(crate) const PLACEHOLDER: &[u8] = b"[REDACTED:";
+pub(crate) const PLACEHOLDER: &[u8] = crate::vault::PLACEHOLDER.as_bytes();
 
 /// The most that stands before a key word in an assignment, in bytes: 50 characters of the name and what surrounds it.
 const NAME_REACH: usize = 64;

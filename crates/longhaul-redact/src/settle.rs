@@ -94,7 +94,7 @@ impl<'r, F: Fn(Struck) -> &'r str> Walk<'_, F> {
 }
 
 /// What stands before and behind the rule in a placeholder; the number says nothing.
-const PLACEHOLDER: (&str, &str) = ("[REDACTED:", ":1]");
+const PLACEHOLDER: (&str, &str) = (crate::vault::PLACEHOLDER, ":1]");
 
 /// How often what is left is searched. Twice has been enough for whatever was drawn.
 const MOST_ROUNDS: usize = 4;

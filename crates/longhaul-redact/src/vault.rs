@@ -89,7 +89,8 @@ fn is_numbered(inside: &str) -> bool {
     inside.rsplit_once(':').is_some_and(|(rule, number)| !rule.is_empty() && number.parse::<u64>().is_ok())
 }
 
-const PLACEHOLDER: &str = "[REDACTED:";
+/// How what stands for a secret begins.
+pub(crate) const PLACEHOLDER: &str = "[REDACTED:";
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AnswerSchema, ClientError, Completion, Finish, fence::is_hidden, notes::sentences, repair::repair,
-    says_nothing, shortened,
+    AnswerSchema, ClientError, Completion, Finish, fence::is_hidden, repair::repair, says_nothing,
+    sentences::sentences, shortened,
 };
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.

@@ -78,23 +78,9 @@ pub(crate) fn clipped(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
-    let front = floor_boundary(text, max / 3 * 2);
-    let back = ceil_boundary(text, text.len() - max / 3);
+    let front = text.floor_char_boundary(max / 3 * 2);
+    let back = text.ceil_char_boundary(text.len() - max / 3);
     format!("{} [… {} bytes left out …] {}", &text[..front], back - front, &text[back..])
-}
-
-fn floor_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }
 
 /// Characters that carry hidden text or turn the direction of writing. The joiners that emoji and Indic scripts need stay, and

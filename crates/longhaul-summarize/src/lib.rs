@@ -74,6 +74,7 @@ mod review;
 pub mod rules;
 mod run;
 mod scripted;
+mod sentences;
 mod shorten;
 mod spend;
 mod supplement;

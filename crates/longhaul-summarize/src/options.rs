@@ -66,8 +66,8 @@ pub struct LlmOptions {
     pub transcript_cap: Option<Tokens>,
     /// The form in which the model answers our own prompts. Default: [`SummaryForm::Auto`].
     pub form: SummaryForm,
-    /// Whether a model is shown the previous summary with what was said since, instead of all messages again. Not where the
-    /// caller joins the two. Default: true.
+    /// Whether a model is shown the summary before with what was said since. False is for a caller that puts the answer behind
+    /// that summary itself, and hands over only what is to be told. Default: true.
     pub updates: bool,
     /// The most parts that a longer conversation is shown in, one call each, and one more to merge them where the answer is no
     /// prose: there each part goes on from the answer before. Default: 4.
@@ -93,9 +93,11 @@ pub struct LlmOptions {
     pub max_calls: u32,
     /// Whether to return the error instead of falling back to rules. Default: false.
     pub abort_on_failure: bool,
-    /// A prompt in place of ours; `{maxTokens}`, `{goal}` and `{language}` are filled in where they stand. The summary before
-    /// (`{previous}`) and the conversation (`{context}`) stand where the prompt says, else at its end; between marks of its
-    /// own (`{fence}`) or in ours. With `{schema}`, the form of the answer, it is read as JSON, else as prose.
+    /// A prompt in place of ours. Filled in where they stand are `{maxTokens}` and `{words}` (the size asked for), `{goal}`,
+    /// `{language}`, `{messages}` and `{tokens}` (of what is summarized), `{depth}`, `{kept}` (what stays as it is), `{sections}` and
+    /// `{statements}` (the parts of our prompt). The summary before (`{previous}`) and the conversation (`{context}`) stand where
+    /// the prompt says, else at its end; between marks of its own (`{fence}`) or in ours. With `{schema}`, the form of the answer,
+    /// it is read as JSON, else as prose.
     pub custom_prompt: Option<String>,
     /// When a model that fails is left alone.
     #[serde(skip)]

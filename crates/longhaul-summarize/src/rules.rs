@@ -94,7 +94,8 @@ pub struct RulesOptions {
     /// Share of the limit that the user's rules may take. Default 0.15. They always may have 150 tokens, up to a third of the
     /// limit; rules that bind, as against wishes, may have two fifths of it.
     pub constraint_share: f64,
-    /// Share of the limit that the plan, and failures, may take each, about. Default 0.05.
+    /// Half the share of the limit that each of these may take: the to-do list, what landed (commits, pushes), and the last
+    /// checks with what tools refused. A goal that was stated may take the share itself. Default 0.05.
     pub state_share: f64,
     /// Share of the limit that what was asked after the first request may take. Default 0.12.
     pub asked_share: f64,

@@ -2,7 +2,10 @@
 
 use std::collections::BinaryHeap;
 
-use crate::notes::{Section, sentences, split_lead};
+use crate::{
+    notes::{Section, split_lead},
+    sentences::sentences,
+};
 
 /// A run of lines under a heading or between blank lines.
 #[derive(Debug)]

@@ -27,13 +27,16 @@ pub enum Lifetime {
 /// Anthropic takes no more than four marks in a request.
 const MOST: usize = 4;
 
-/// Returns a request of Anthropic's with marks behind these messages, and no others: `json` is a list of messages, or an
-/// object that holds one as `messages`, with the standing instructions as `system`. `prefix` spells the first so many
-/// messages by themselves, for finding where each ends.
+/// Returns a request of Anthropic's with a mark behind each of these messages. Other marks of messages are taken out.
 ///
-/// A mark whose message ends in nothing that can bear one (thinking, an empty text) stands before that, or is left out.
-/// Of more than Anthropic takes, with those of the tools that `json` may have, the first are left out, and none is for an hour
-/// behind one for less.
+/// `json` is a list of messages, or an object that holds one as `messages`, with the standing instructions as `system`.
+/// `prefix` spells the first so many messages by themselves: by its length it is found where each message ends.
+///
+/// - Where a message ends in something that cannot bear a mark (thinking, an empty text), its mark stands on the part before
+///   that. Without such a part it is left out.
+/// - Anthropic takes four marks, those of the tools in `json` counted. Of more the first are left out.
+/// - None for an hour stands behind one for less: of messages the one for less is left out, and where a tool has one for less
+///   all are for less.
 ///
 /// # Errors
 /// Those of `prefix`.

@@ -22,6 +22,6 @@ pub(crate) enum Rendered {
 }
 
 /// Returns the text under which a summary stands in a written history: a header, what it says, and its handle line.
-pub fn summary_text(record: &SummaryRecord) -> String {
+pub(crate) fn summary_text(record: &SummaryRecord) -> String {
     record.to_message().texts().collect()
 }

@@ -40,8 +40,9 @@
 //! - [`messages_from_json`] reads what a provider answered and keeps how it was spelled beside each message; [`render`]
 //!   spells messages as a request, each as it came in where nothing changed, and [`Document::with_messages`] puts them into
 //!   the body that a client sent; [`usage_from_json`] reads what the answer cost.
-//! - [`validate`] checks raw JSON against the rules of the provider. It shares no model with the readers, so that a
-//!   mistake of theirs does not pass for sound.
+//! - [`validate`] checks raw JSON against the rules of the provider. It shares the splitting into lines and values with the
+//!   readers and no model, so that a mistake of theirs does not pass for sound; what no provider takes (`chat`, `longhaul`,
+//!   imports) is valid where they can read it.
 #![forbid(unsafe_code)]
 
 mod cache;
@@ -74,7 +75,6 @@ pub use cache::{CacheMark, Lifetime, with_cache_marks};
 pub use convert::{Conversion, convert, encode};
 pub use detect::detect;
 pub use document::{Document, read};
-pub use emitted::summary_text;
 pub use error::{Problem, WireError};
 pub use formats::Format;
 pub use raw::messages_from_json;

@@ -9,7 +9,7 @@ use longhaul_transcript::{
     Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
     parse_handle_line,
 };
-use longhaul_wire::{Document, Format, Profile, convert, read, repair, summary_text, validate, write};
+use longhaul_wire::{Document, Format, Profile, convert, read, repair, validate, write};
 
 fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
     let transcript = doc.transcript();
@@ -60,7 +60,7 @@ fn compacts(doc: &Document, tail: usize, what: &str) {
     let again = read(Some(doc.format()), &out[..]).unwrap();
     assert_eq!(again.problems(), [], "{what}");
     let expected = items.iter().map(|item| match item {
-        Item::Summary(record) => vec![Part::Text(summary_text(record))],
+        Item::Summary(record) => record.to_message().parts,
         Item::Message { message, .. } => message.parts.clone(),
     });
     let found = again.transcript().entries().iter().map(|entry| entry.message.parts.clone());

@@ -11,7 +11,7 @@ use super::{
     support::{first_clause, wishes},
     words::{clauses, stems, words},
 };
-use crate::notes::{sentences, split_lead};
+use crate::{notes::split_lead, sentences::sentences};
 
 /// Share of a claim's content that a clause must hold to be about the same thing. Measured by `figures.rs` on 372 claims:
 /// from 0.3 to 0.6 the same 209 of 215 false ones are found, at 0.7 two less, at 0.8 seven less, and no true one is

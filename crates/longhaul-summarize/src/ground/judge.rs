@@ -20,7 +20,7 @@ use super::{
         is_command_of_tools, is_forbidden, is_foreign_order, is_overstated, is_unasked_deed, is_unsaid_wish,
     },
 };
-use crate::notes::{Section, sentences};
+use crate::{notes::Section, sentences::sentences};
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,7 +16,7 @@ use super::{
     fixed::{Fixed, is_header_or_handle, is_kept},
     persons::RULES,
 };
-use crate::notes::sentences;
+use crate::sentences::sentences;
 
 impl<'a> Fixed<'a> {
     /// The newest request, and what was asked before it. Where an earlier summary is told on, it tells what was asked first.

@@ -11,8 +11,8 @@ pub(crate) fn to_tokens(text: &str, limit: Tokens, counter: &dyn TokenCounter) -
     if counter.count_up_to(text, limit).is_some() {
         return text.to_string();
     }
-    let fits = |end: usize| counter.count_up_to(&text[..boundary(text, end)], limit).is_some();
-    let end = boundary(text, bisect(text.len(), fits));
+    let fits = |end: usize| counter.count_up_to(&text[..text.floor_char_boundary(end)], limit).is_some();
+    let end = text.floor_char_boundary(bisect(text.len(), fits));
     let cut = text[..end].trim_end();
     // A word cut in two would be a word that the source does not have.
     match cut.rfind(char::is_whitespace) {
@@ -37,10 +37,10 @@ pub(crate) fn ends(text: &str, limit: Tokens, end: Tokens, counter: &dyn TokenCo
     let start = to_tokens(text, room - for_end, counter);
     let left = room - counter.count_text(&start);
     let fits = |length: usize| {
-        let from = boundary(text, text.len() - length);
+        let from = text.floor_char_boundary(text.len() - length);
         counter.count_up_to(&text[from..], left).is_some()
     };
-    let mut from = boundary(text, text.len() - bisect(text.len() - start.len(), fits));
+    let mut from = text.floor_char_boundary(text.len() - bisect(text.len() - start.len(), fits));
     let before = text[..from].chars().next_back();
     if before.is_some_and(|c| !c.is_whitespace()) {
         from = match text[from..].find(char::is_whitespace) {
@@ -79,11 +79,6 @@ fn bisect(most: usize, fits: impl Fn(usize) -> bool) -> usize {
         if fits(at) { low = at } else { high = at }
     }
     low
-}
-
-/// Returns the last character boundary at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]

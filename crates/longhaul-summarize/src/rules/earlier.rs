@@ -9,7 +9,7 @@ use super::{
     few::FewOf,
     fixed::{Fixed, is_frame},
 };
-use crate::notes::sentences;
+use crate::sentences::sentences;
 
 /// The newest earlier summary among the entries.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ use super::{
     clip,
     earlier::Earlier,
     few::{FewOf, sent},
-    persons::binding,
     trail::Trail,
     undone::Undone,
 };
@@ -90,7 +89,7 @@ pub(crate) fn sections(
     if !is_meeting {
         let rules = &summary.constraints;
         if request.limit < TIGHT {
-            fixed.rules(&binding(rules));
+            fixed.binding_rules(rules);
         }
         fixed.requests(earlier.is_some());
         // What is wanted is a request, where that is told.

@@ -10,7 +10,7 @@ use longhaul_transcript::{Constraint, Entry, Speaker, Tokens, one_line};
 use super::{again::Again, fixed::Fixed, marked, questions::asks};
 
 /// Returns those of `rules` that bind, and what takes them back, or may.
-pub(super) fn binding(rules: &[Constraint]) -> Vec<Constraint> {
+fn binding(rules: &[Constraint]) -> Vec<Constraint> {
     let bound = bound(rules, &lifted_by_each(rules));
     let binds = rules.iter().zip(bound).filter(|(_, bound)| bound.rank < PLAIN_RULE);
     binds.map(|(rule, _)| rule.clone()).collect()
@@ -54,6 +54,11 @@ pub fn leads_in(demand: &str) -> bool {
 }
 
 impl Fixed<'_> {
+    /// Those of the rules that bind.
+    pub(super) fn binding_rules(&mut self, constraints: &[Constraint]) {
+        self.rules(&binding(constraints));
+    }
+
     /// What the person demands and marks as worth remembering, verbatim.
     pub(super) fn rules(&mut self, constraints: &[Constraint]) {
         let share = self.request.limit.scaled(self.options.constraint_share);

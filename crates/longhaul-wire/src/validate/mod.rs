@@ -1,6 +1,7 @@
 //! The rules that providers hold a history to, checked on its JSON.
 //!
-//! Nothing here uses the readers' model: a fault that reader and writer share would otherwise go unseen. Rule ids are
+//! Nothing here uses the readers' model: a fault that reader and writer share would otherwise go unseen. What splits a file
+//! into lines and values (`json`, `whole`) is theirs too, and formats without rules are checked by reading them. Rule ids are
 //! those of `docs/wire-rules.md` (`A-05`, `O-03`, ...). What may stand first and last (U-10) each provider says for itself.
 
 pub(crate) mod anthropic;
