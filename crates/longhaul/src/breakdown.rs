@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// What fills the window. Each of the three maps sums up to [`total`](Self::total).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Breakdown {
     /// Number of messages.
     pub messages: usize,

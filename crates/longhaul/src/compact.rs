@@ -113,6 +113,7 @@ pub struct Kept {
 
 /// What became of the messages of a compaction, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Tokens of the whole view before.
     pub tokens_before: Tokens,
@@ -126,6 +127,16 @@ pub struct Outcome {
     pub kept_verbatim: usize,
     /// Messages neither kept nor summarized: nothing was in them but reasoning, or a result without its call.
     pub dropped: usize,
+}
+
+/// A step of the caller's cannot be done. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the step {step:?} cannot be done: {problem}")]
+pub struct StepError {
+    /// The step's name.
+    pub step: String,
+    /// What is wrong with it, with the message it is about.
+    pub problem: String,
 }
 
 impl CompactSettings {

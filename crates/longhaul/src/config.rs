@@ -64,10 +64,10 @@ pub struct Config {
     /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer: without one `llm` is refused, and in
     /// `hybrid` rules write all of it, which a session says. In `hybrid` a `Summarizer` of your
     /// own that returns prose gets half of the room, and facts by rule fill the rest; under `rolling` and `two-tier` it gets all
-    /// of it. In `llm` its words stand with those rules of the user that neither they nor the messages that stay show: these may take all
-    /// that the words leave, and where that is less, words give way to them up to about a third of the limit. Of more rules than that the
-    /// newest stay; in `rules` what binds goes before wishes, short before long, and newer before older. How many were left out is in
-    /// the record (`checks`) and the event `left_out`.
+    /// of it. In `llm` the rules of the user that neither its words nor the messages that stay show are added behind them. The rules get the
+    /// room that the words leave; where that is less than about a third of the limit, the words are shortened until the rules have that
+    /// third. Of more rules than fit the newest stay; in `rules` what binds goes before wishes, short before long, and newer before
+    /// older. How many were left out is in the record (`checks`) and the event `left_out`.
     ///
     /// A model that is asked by a schema (`summary_form`, and preset `chain`) is asked for everything in `llm`, and in `hybrid` for the
     /// narrative and decisions alone; in both facts by rule that it does not tell take the room that its words leave. `longhaul compact`
@@ -166,7 +166,7 @@ pub struct Config {
     /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages. `off` lets it cost
     /// more than the target, as long as two more turns fit below the trigger.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens, or `off`. Range: above 0; cut to what `target_ratio` gives. A higher value
+    /// Unit: a ratio of `ratio_base`, or tokens, or `off`. Range: above 0; never more than the target. A higher value
     /// leaves less room for the summary, and `off` compacts more often where messages are large.
     #[serde(with = "or_off")]
     pub preserve_recent_tokens: Option<Threshold>,
@@ -255,7 +255,7 @@ pub struct Config {
     /// Unit: none. Costs the tokens of the error messages.
     pub preserve_error_details: bool,
 
-    /// Whether the system prompt is kept as it is. 000 calls this `keepSystemPrompt`.
+    /// Whether the system prompt is kept as it is.
     ///
     /// Unit: none. With false it is summarized like any other message.
     pub preserve_system: bool,
@@ -291,9 +291,13 @@ pub struct Config {
     /// Unit: model ids. Each is checked for window before use. A session that was given nobody to ask says that this has no effect.
     pub summarizer_model_preference: Vec<String>,
 
-    /// A prompt of your own for `llm` and `hybrid`; `{maxTokens}` and `{context}` are filled in. Empty: the preset's, or the built-in one.
+    /// A prompt of your own for `llm` and `hybrid`. Empty: the preset's, or the built-in one.
     ///
-    /// Unit: text. The built-in rules on data and invention stand in front of it. A session in the mode `rules` says that it has no effect.
+    /// Unit: text. The built-in rules on data and invention stand in front of it. Filled in are `{context}` (the conversation),
+    /// `{previous}` (the summary before), `{maxTokens}` and `{words}` (the size asked for), `{goal}` and `{language}`; `{messages}` and
+    /// `{tokens}` (of what is summarized) and `{depth}`; `{kept}` (what stays as it is), `{sections}` and `{statements}` (the parts of the
+    /// built-in prompt); `{fence}` (the mark around the conversation) and `{schema}` (the form of an answer in JSON). A session in the mode
+    /// `rules` says that it has no effect.
     pub summary_prompt: String,
 
     /// How often a failed call to a model is tried again. Only transport failures are.
@@ -310,7 +314,8 @@ pub struct Config {
 
     /// The most calls to a model for summaries within an hour; past it rules do the work.
     ///
-    /// Unit: calls, or `off`. Range: 1 and up. A higher value can cost more.
+    /// Unit: calls, or `off`. Range: 1 and up. A higher value can cost more; whatever it is, no more than 1,000,000 tokens an hour
+    /// go to models and come back.
     #[serde(with = "or_off")]
     pub max_calls_per_hour: Option<u32>,
 

@@ -48,8 +48,6 @@ pub struct Sizes {
 pub struct Outlook {
     /// The thresholds in tokens.
     pub limits: Limits,
-    /// How many tokens are left until the next threshold; zero at or above it.
-    pub left: Tokens,
     /// What will act next, messages that call for a compaction included.
     pub forecast: Forecast,
     /// Thresholds that do not fit the budget as they are set.

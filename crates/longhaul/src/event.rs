@@ -20,6 +20,7 @@ use crate::{
 ///
 /// `docs/events.md` shows each as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Event {
     /// Version of this shape.
     pub version: u32,
@@ -327,6 +328,11 @@ impl fmt::Debug for Observers {
 impl Event {
     /// The version this code writes.
     pub const VERSION: u32 = 1;
+
+    /// Returns what happened to a context that costs `tokens`, which are `ratio` of its budget: for tests of an observer.
+    pub fn new(session: SessionId, tokens: Tokens, ratio: f64, kind: EventKind) -> Event {
+        Event { version: Event::VERSION, session, tokens, ratio, kind }
+    }
 
     /// Returns whether the user should be told: something was rewritten, or something needs attention.
     pub fn is_notice(&self) -> bool {

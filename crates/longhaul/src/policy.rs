@@ -16,7 +16,7 @@ mod state;
 
 pub use decision::{Action, Decision, Hold, Reason};
 pub use forecast::{Forecast, Upcoming, When, forecast};
-pub use state::{Attempt, PolicyState, Undone};
+pub use state::PolicyState;
 
 use longhaul_summarize::rules::LEAST_LIMIT;
 use longhaul_transcript::{Span, Tokens};

@@ -56,8 +56,6 @@ use longhaul_transcript::{
 };
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "wire")]
-pub use self::sync::{SyncError, SyncReport, Synced};
 pub use self::{
     asked::Within,
     branch::BranchError,
@@ -67,9 +65,14 @@ pub use self::{
     rewrite::{Rewrite, RewriteError},
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},
-    steps::{Change, CompactionStep, StepError, StepUnit, Steps},
+    steps::{Change, CompactionStep, StepUnit, Steps},
     stored::Stored,
     view::{Shown, StablePrefix, View, ViewId},
+};
+#[cfg(feature = "wire")]
+pub use self::{
+    known::SyncError,
+    sync::{SyncReport, Synced},
 };
 pub(crate) use self::{
     refused::Refusal,
@@ -77,6 +80,7 @@ pub(crate) use self::{
     since::Since,
     stored::{changed, forgotten, is_changed, is_gone},
 };
+pub use crate::compact::StepError;
 
 use self::{
     calibrated::{Calibrated, classes},
@@ -476,7 +480,8 @@ impl SessionState {
     }
 
     /// Returns what is to be done about the context now, and why. `now_ms` is the time in milliseconds since the Unix
-    /// epoch where there is a clock; it matters only after a failure.
+    /// epoch where there is a clock: by it a failure is waited out, and the provider's cache is known to be
+    /// [cold](Self::cache), where a pass of the soft tier costs nothing.
     pub fn decide(&self, now_ms: Option<i64>) -> Decision {
         policy::decide(&self.policy, &self.config, &self.measure(now_ms))
     }

@@ -522,13 +522,8 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_where_nothing_was_done_about_it() {
-        let event = |kind: EventKind| Event {
-            version: Event::VERSION,
-            session: SessionId::new("s").unwrap(),
-            tokens: Tokens(900),
-            ratio: 0.9,
-            kind,
-        };
+        let session = SessionId::new("s").unwrap();
+        let event = |kind: EventKind| Event::new(session.clone(), Tokens(900), 0.9, kind);
         let reason = Reason::Manual;
         let failed = || event(EventKind::Failed { reason, error: "no room".into(), failures: 1 });
         let trimmed = event(EventKind::Trimmed {

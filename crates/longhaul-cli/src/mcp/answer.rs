@@ -8,13 +8,16 @@ use crate::exit;
 /// The longest answer, in bytes: about 8,000 tokens. Clients cut what is longer where they please, or refuse it.
 pub(super) const LONGEST: usize = 32_000;
 
+/// What the words about the rest may take.
+const WORDS: usize = 100;
+
 /// Returns `text` without secrets, and what fits of it with a word about the rest.
 pub(super) fn fitting(text: &str) -> String {
     let (text, _) = Redactor::builtin().redact_text(text);
     if text.len() <= LONGEST {
         return text.into_owned();
     }
-    let end = text.floor_char_boundary(LONGEST);
+    let end = text.floor_char_boundary(LONGEST - WORDS);
     format!(
         "{}\n… {} more bytes; ask for less, or for the rest of one message with `from`",
         &text[..end],
@@ -25,8 +28,6 @@ pub(super) fn fitting(text: &str) -> String {
 /// Returns what of `text` follows the first `from` bytes, as far as it fits, and where to go on; `None` beyond its end. Secrets
 /// go before it is cut: of one that is cut in two, the rest would not be found.
 pub(super) fn part(text: &str, from: usize) -> Option<String> {
-    /// What the words about the rest may take.
-    const WORDS: usize = 100;
     let (text, _) = Redactor::builtin().redact_text(text);
     if from >= text.len() {
         return None;
@@ -67,7 +68,7 @@ mod tests {
     fn long_answers_are_cut_and_say_so() {
         assert_eq!(fitting("short"), "short");
         let long = fitting(&"é".repeat(40_000));
-        assert!(long.len() < LONGEST + 200 && long.contains("48000 more bytes"), "{}", &long[LONGEST - 10..]);
+        assert!(long.len() <= LONGEST && long.contains("48100 more bytes"), "{}", &long[LONGEST - 200..]);
     }
 
     #[test]

@@ -7,10 +7,8 @@ use longhaul_summarize::{
 };
 use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
-use crate::session::StepError;
-
 use super::{
-    CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
+    CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source, StepError,
     needed::Needed,
     plan::{Planner, Spread, header},
     survival,

@@ -10,10 +10,8 @@ use longhaul_transcript::{
     Tokens, Units, parse_summary,
 };
 
-use crate::session::StepError;
-
 use super::{
-    CompactSettings, Cut, Kept,
+    CompactSettings, Cut, Kept, StepError,
     needed::Needed,
     share,
     standing::{self, Pins},

@@ -61,11 +61,12 @@ impl Config {
         self.check_base(&mut problems);
         let overrides = self.providers.iter().map(|entry| ("providers", entry));
         for (table, (name, overrides)) in overrides.chain(self.models.iter().map(|entry| ("models", entry))) {
-            if name.is_empty() || name.trim_end_matches('*').contains('*') {
-                problems.push(Problem::new(
-                    format!("{table}.{name}"),
-                    "expected a name, with `*` only at its end",
-                ));
+            let (stem, expected) = match table {
+                "models" => (name.trim_end_matches('*'), "expected a name, with `*` only at its end"),
+                _ => (name.as_str(), "expected the name of one provider, without `*`"),
+            };
+            if name.is_empty() || stem.contains('*') {
+                problems.push(Problem::new(format!("{table}.{name}"), expected));
             }
             let mut effective = self.clone();
             overrides.apply_to(&mut effective);
@@ -332,8 +333,9 @@ mod tests {
         expect![[r#"
             models.tiny.reset_ratio: 0.7 is not below trigger_ratio (0.65); expected target < soft < reset < trigger
             models.a*b: expected a name, with `*` only at its end
+            providers.open*: expected the name of one provider, without `*`
         "#]]
-        .assert_eq(&problems("[models.tiny]\ntrigger_ratio = 0.65\n[models.\"a*b\"]\n").lines().rev().map(|l| format!("{l}\n")).collect::<String>());
+        .assert_eq(&problems("[models.tiny]\ntrigger_ratio = 0.65\n[models.\"a*b\"]\n[models.\"gpt-*\"]\n[providers.'open*']\n").lines().rev().map(|l| format!("{l}\n")).collect::<String>());
     }
 
     #[test]

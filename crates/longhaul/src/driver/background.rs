@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use longhaul_summarize::{Draft, Reviewed, SummarizeError, Summarizer, SummaryRequest, within};
+use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_transcript::{Sleep, SummaryMode};
 
 use super::{
     Error, Session,
-    compacting::{self, is_in_a_models_place},
+    compacting::{self, asked, is_in_a_models_place},
 };
 use crate::{
     policy::{Action, Decision},
@@ -128,27 +128,5 @@ impl Background {
             Some(summarizer) => asked(&**summarizer, self.job.request(), &*self.sleep, self.limit).await,
             None => Ok(self.job.draft_by_rule()),
         }
-    }
-}
-
-/// Asks a summarizer, and waits as long as is set; a person who is shown what it wrote takes their own time.
-pub(super) async fn asked(
-    summarizer: &dyn Summarizer,
-    request: SummaryRequest<'_>,
-    sleep: &dyn Sleep,
-    limit: Duration,
-) -> Result<Draft, SummarizeError> {
-    let reviewed = summarizer.as_reviewed();
-    let writer = reviewed.map_or(summarizer, Reviewed::writer);
-    let written = writer.summarize(request);
-    let draft = match writer.ends_by_itself() {
-        true => written.await,
-        false => within(written, sleep.sleep(limit))
-            .await
-            .unwrap_or(Err(SummarizeError::TimedOut { after: limit })),
-    }?;
-    match reviewed {
-        Some(reviewed) => reviewed.review(draft, &request).await,
-        None => Ok(draft),
     }
 }

@@ -226,12 +226,15 @@ impl Builder {
         self
     }
 
-    /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model. A
-    /// counter or prices that were set win, and so does the window that was given where it is smaller, and what it keeps free
-    /// for the answer, unless that is nothing. Of an unknown model the window is the one that was given, and observers are told
-    /// ([`EventKind::UnknownModel`]). So they are of a model that is another provider's
-    /// ([`EventKind::ModelOfAnother`]): a gateway may have it. An empty name is an error. What reports and refusals teach is of
-    /// this model at this provider, unless [`endpoint`](Self::endpoint) says otherwise.
+    /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model.
+    ///
+    /// - A counter and prices that were set win over the table's. The smaller window wins; the room for the answer is the one
+    ///   that was given, unless that is nothing.
+    /// - Of an unknown model the window is the one that was given, and observers are told ([`EventKind::UnknownModel`]).
+    /// - They are told of a model that another provider makes as well ([`EventKind::ModelOfAnother`]), which is no error: a
+    ///   gateway may have it. An empty name is one.
+    /// - What reports and refusals teach is kept for this model at this provider, unless [`endpoint`](Self::endpoint) says
+    ///   otherwise.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
         self.model = Some((provider.to_owned(), model.to_owned()));
         self
@@ -310,8 +313,9 @@ impl Builder {
         self
     }
 
-    /// Sets the clock. Without one it is the system's where the feature `tokio` is on; elsewhere records bear no time and a
-    /// failure is waited out in messages alone.
+    /// Sets the clock. Without one it is the system's where the feature `tokio` is on; elsewhere records bear no time, a
+    /// failure is waited out in messages alone, and the provider's cache is taken to be warm: the soft tier waits until a pass
+    /// pays for the cached prefix.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Builder {
         self.clock = Some(clock);
         self

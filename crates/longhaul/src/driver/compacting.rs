@@ -1,12 +1,12 @@
 //! A compaction from the decision to the store: planned, written by a model or by rule, applied.
 
-use std::error::Error as _;
+use std::{error::Error as _, time::Duration};
 
 use longhaul_store::StoreError;
-use longhaul_summarize::{Draft, SummarizeError, Summarizer};
-use longhaul_transcript::{Span, SummaryMode, SummaryRecord, Tokens};
+use longhaul_summarize::{Draft, Reviewed, SummarizeError, Summarizer, SummaryRequest, within};
+use longhaul_transcript::{Sleep, Span, SummaryMode, SummaryRecord, Tokens};
 
-use super::{Error, Session, background::asked};
+use super::{Error, Session};
 use crate::{
     compact::{AssembleError, CompactError},
     event::EventKind,
@@ -327,6 +327,28 @@ impl Session {
         self.state.failed(reason, self.now_ms());
         let failures = self.state.policy().failures();
         self.tell(EventKind::Failed { reason, error, failures });
+    }
+}
+
+/// Asks a summarizer, and waits as long as is set; a person who is shown what it wrote takes their own time.
+pub(super) async fn asked(
+    summarizer: &dyn Summarizer,
+    request: SummaryRequest<'_>,
+    sleep: &dyn Sleep,
+    limit: Duration,
+) -> Result<Draft, SummarizeError> {
+    let reviewed = summarizer.as_reviewed();
+    let writer = reviewed.map_or(summarizer, Reviewed::writer);
+    let written = writer.summarize(request);
+    let draft = match writer.ends_by_itself() {
+        true => written.await,
+        false => within(written, sleep.sleep(limit))
+            .await
+            .unwrap_or(Err(SummarizeError::TimedOut { after: limit })),
+    }?;
+    match reviewed {
+        Some(reviewed) => reviewed.review(draft, &request).await,
+        None => Ok(draft),
     }
 }
 

@@ -144,12 +144,7 @@ impl Session {
             *error = self.fit_to_show(error);
         }
         let (tokens, budget) = (self.state.tokens(), self.state.budget());
-        self.observers.tell(&Event {
-            version: Event::VERSION,
-            session: self.state.session().clone(),
-            tokens,
-            ratio: tokens.ratio_of(budget),
-            kind,
-        });
+        let session = self.state.session().clone();
+        self.observers.tell(&Event::new(session, tokens, tokens.ratio_of(budget), kind));
     }
 }

@@ -50,20 +50,20 @@ struct Failure {
 
 /// When a compaction was undone by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undone {
+struct Undone {
     /// Messages pushed by then.
-    pub n_total: u64,
+    n_total: u64,
 }
 
 /// Names one state of a context: the same attempt on it would end the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
+struct Attempt {
     /// Messages pushed by then.
-    pub n_total: u64,
+    n_total: u64,
     /// Tokens of the view.
-    pub tokens: Tokens,
+    tokens: Tokens,
     /// The hard limit.
-    pub budget: Tokens,
+    budget: Tokens,
 }
 
 /// A failure's wait doubles with each further one, this many times at most (sixteen times the first).

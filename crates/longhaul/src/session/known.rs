@@ -3,15 +3,38 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use longhaul_transcript::{CallKind, ContentHash, Entry, MessageId, Part, Span, ToolCall, ToolResult};
+use longhaul_transcript::{
+    CallKind, ContentHash, Entry, MessageId, Part, Span, SummaryId, ToolCall, ToolResult,
+};
 
-use super::{SessionState, cleared, sync::SyncError};
+use super::{SessionState, cleared};
 
 /// A history as it was said here.
 pub(super) struct Known<'s> {
     pub(super) entries: Cow<'s, [Entry]>,
     /// Which of these are not the front end's: messages of reasoning alone.
     pub(super) put_back: Vec<usize>,
+}
+
+/// A history could not be followed. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyncError {
+    /// What it is to be compared with is in the store only, and has to be read back first.
+    #[error("{} spans of originals are not at hand", .0.len())]
+    NotAtHand(Vec<Span>),
+    /// Summaries that it goes on from are in the store only, and have to be read back first.
+    #[error("{} summaries are not at hand", .0.len())]
+    SummariesNotAtHand(Vec<SummaryId>),
+    /// It goes on from a place before a compaction that deleted what it took the place of, and does not hand that in again.
+    #[error(
+        "the history goes back behind a summary, and {messages} of the messages that this stands for were deleted: hand in the \
+         whole history as it was, or open a new session"
+    )]
+    OnlyInSummary {
+        /// How many were deleted.
+        messages: u64,
+    },
 }
 
 impl SessionState {

@@ -58,7 +58,6 @@ impl SessionState {
     /// Returns when the next compaction comes, and what one would change.
     pub fn outlook(&self, now_ms: Option<i64>) -> Outlook {
         let (m, limits) = (self.measure(now_ms), self.limits());
-        let next = if self.config.soft_action == SoftAction::Off { limits.trigger } else { limits.soft };
         let sizes = Sizes {
             before: m.tokens + self.fixed_overhead,
             after: m.floor.max(limits.target).min(m.tokens) + self.fixed_overhead,
@@ -66,7 +65,6 @@ impl SessionState {
         };
         Outlook {
             limits,
-            left: next - m.tokens,
             forecast: policy::forecast(&self.policy, &self.config, &m),
             adjustments: self.config.adjustments(self.window(), self.budget()),
             sizes,

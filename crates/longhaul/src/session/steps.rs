@@ -10,7 +10,7 @@ use longhaul_extract::FactIndex;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Constraint, Covered, Entry, Message, Span, SummaryRecord, Tokens, Unit, Units};
 
-use crate::compact::{CompactSettings, Kept};
+use crate::compact::{CompactSettings, Kept, StepError};
 
 /// A step of a compaction that the caller supplies: it looks at units and says what is to become of some of them.
 ///
@@ -55,16 +55,6 @@ pub enum Change {
     /// The message is shown like this, with the same role, calls and results; whoever writes the summary reads this, and
     /// not what was said, where the step comes before the built-in ones. The original is kept, but for `delete_originals`.
     Replace(u64, Message),
-}
-
-/// A step of the caller's cannot be done. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the step {step:?} cannot be done: {problem}")]
-pub struct StepError {
-    /// The step's name.
-    pub step: String,
-    /// What is wrong with it, with the message it is about.
-    pub problem: String,
 }
 
 /// The steps that a caller adds to each compaction, in order.

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use longhaul_extract::speaker::{Matter, Segment, segments};
-use longhaul_transcript::{CallId, ContentHash, Entry, Message, Span, SummaryId};
+use longhaul_transcript::{CallId, ContentHash, Entry, Message, Span};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
-use super::{BranchError, SessionState, Shown, known::Known, stored::is_forgotten};
+use super::{
+    BranchError, SessionState, Shown,
+    known::{Known, SyncError},
+    stored::is_forgotten,
+};
 use crate::compact::standing;
 
 /// What became of a conversation since it was last seen.
@@ -72,27 +76,6 @@ pub struct SyncReport {
     /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
     /// here.
     pub ordinals: Vec<Option<u64>>,
-}
-
-/// A history could not be followed. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SyncError {
-    /// What it is to be compared with is in the store only, and has to be read back first.
-    #[error("{} spans of originals are not at hand", .0.len())]
-    NotAtHand(Vec<Span>),
-    /// Summaries that it goes on from are in the store only, and have to be read back first.
-    #[error("{} summaries are not at hand", .0.len())]
-    SummariesNotAtHand(Vec<SummaryId>),
-    /// It goes on from a place before a compaction that deleted what it took the place of, and does not hand that in again.
-    #[error(
-        "the history goes back behind a summary, and {messages} of the messages that this stands for were deleted: hand in the \
-         whole history as it was, or open a new session"
-    )]
-    OnlyInSummary {
-        /// How many were deleted.
-        messages: u64,
-    },
 }
 
 impl SessionState {

@@ -333,7 +333,7 @@ fn the_outlook_says_when_the_next_compaction_comes_and_what_it_saves() {
     state.set_fixed_overhead(Tokens(1_000));
     full(&mut state, 5, 700);
     let outlook = state.outlook(None);
-    assert_eq!(outlook.left, state.limits().soft - state.tokens());
+    assert_eq!(outlook.limits, state.limits());
     assert_eq!(outlook.sizes.before, state.tokens() + Tokens(1_000));
     assert!(outlook.sizes.after < outlook.sizes.before);
     let prices = longhaul_tokens::Prices { input: Some(3.0), ..Default::default() };

@@ -20,13 +20,7 @@ async fn samples() -> Vec<Event> {
                 .all(|event| std::mem::discriminant(&event.kind) != std::mem::discriminant(&kind))
             {
                 let session = SessionId::new("demo").unwrap();
-                samples.push(Event {
-                    version: Event::VERSION,
-                    session,
-                    tokens: Tokens(6_120),
-                    ratio: 0.765,
-                    kind,
-                });
+                samples.push(Event::new(session, Tokens(6_120), 0.765, kind));
             }
         }
     };
