@@ -42,9 +42,13 @@ pub trait TokenCounter: Debug + Send + Sync {
         self.count_text(&reasoning.text) + Tokens(reasoning.opaque_bytes * 3 / 16)
     }
 
-    /// Returns the tokens of a block that is carried but not read.
+    /// Returns the tokens of a block that is carried but not read: of its text where it is one, else an estimate from its size.
     fn count_opaque(&self, opaque: &Opaque) -> Tokens {
-        Tokens(opaque.raw.0.len() as u64 / 4)
+        let raw = &*opaque.raw.0;
+        match is_readable(raw) {
+            true => self.count_text(raw),
+            false => Tokens(raw.len() as u64 / 4),
+        }
     }
 
     /// Returns the tokens of a whole message: its parts and its frame.
@@ -71,6 +75,15 @@ pub trait TokenCounter: Debug + Send + Sync {
             _ => Tokens::ZERO,
         }
     }
+}
+
+/// Returns whether JSON holds words, and not a sealed payload or a file: these have no blanks between them.
+fn is_readable(json: &str) -> bool {
+    /// Prose and code have a blank in ten bytes; half as many are left where fields stand around them.
+    const BYTES_FOR_A_BLANK: usize = 24;
+    let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
+    let blanks = json.as_bytes().iter().filter(is_blank).count() + json.matches("\\n").count();
+    !json.is_ascii() || blanks * BYTES_FOR_A_BLANK > json.len()
 }
 
 /// How far a count may be off.
@@ -179,6 +192,7 @@ impl TokenCounter for Profiled {
 #[cfg(test)]
 mod tests {
     use longhaul_testkit::transcript;
+    use longhaul_transcript::RawJson;
 
     use super::*;
 
@@ -228,5 +242,31 @@ mod tests {
     fn counters_are_shared_as_objects() {
         fn assert_shareable<T: Send + Sync + 'static>() {}
         assert_shareable::<Arc<dyn TokenCounter>>();
+    }
+
+    #[derive(Debug)]
+    struct Words;
+
+    impl TokenCounter for Words {
+        fn count_text(&self, text: &str) -> Tokens {
+            Tokens(text.split(' ').count() as u64)
+        }
+
+        fn accuracy(&self) -> Accuracy {
+            Accuracy::Exact
+        }
+    }
+
+    #[test]
+    fn a_block_that_nobody_reads_costs_what_its_text_does_and_a_sealed_one_its_size() {
+        let cost = |raw: &str| {
+            let raw = RawJson(raw.into());
+            Words.count_opaque(&Opaque { kind: "block".into(), raw, pair_id: None }).0
+        };
+        let told = "the relay waits for the lock ".repeat(40);
+        assert_eq!(cost(&format!(r#"{{"type":"search_result","content":"{told}"}}"#)), 241);
+        assert_eq!(cost(r#"{"text":"继电器等待锁"}"#), 1);
+        let sealed = format!(r#"{{"type":"compaction","encrypted_content":"{}"}}"#, "Z0FBQUE=".repeat(50));
+        assert_eq!(cost(&sealed), sealed.len() as u64 / 4);
     }
 }
