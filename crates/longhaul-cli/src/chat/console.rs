@@ -82,16 +82,24 @@ impl Console {
             interrupts.listen(false)?;
             return Ok(Console::Plain { unread: None });
         }
-        let config = Config::builder().completion_type(CompletionType::List).auto_add_history(false).build();
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .auto_add_history(false)
+            .keyseq_timeout(Some(AFTER_ESC_MS))
+            .build();
         // The later one is told when the terminal changes its size.
-        let (answers, mut editor) = (editor(config.clone())?, editor(config)?);
+        let (mut answers, mut editor) = (editor(config.clone())?, editor(config)?);
         editor.set_helper(Some(Assistance));
         let newline = || EventHandler::Simple(Cmd::Newline);
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), newline());
         editor.bind_sequence(KeyEvent(KeyCode::Char('J'), Modifiers::CTRL), newline());
         let cleared = Cleared::default();
-        let ctrl_c = EventHandler::Conditional(Box::new(cleared.clone()));
-        editor.bind_sequence(KeyEvent(KeyCode::Char('C'), Modifiers::CTRL), ctrl_c);
+        // Right behind Esc it is one key with it.
+        for held in [Modifiers::CTRL, Modifiers::CTRL | Modifiers::ALT] {
+            let ctrl_c = KeyEvent(KeyCode::Char('C'), held);
+            editor.bind_sequence(ctrl_c, EventHandler::Conditional(Box::new(cleared.clone())));
+            answers.bind_sequence(ctrl_c, EventHandler::Simple(Cmd::Interrupt));
+        }
         for line in before {
             editor.add_history_entry(line).context("the line editor takes no history")?;
         }
@@ -215,6 +223,10 @@ impl ConditionalEventHandler for Cleared {
         Some(Cmd::Interrupt)
     }
 }
+
+/// How long it may take from Esc to what a key sends behind it, in milliseconds: what comes later is a key of its own. Lines over
+/// which keys come in pieces are slow by tens of them.
+const AFTER_ESC_MS: u16 = 200;
 
 /// Terminals that no line can be edited on.
 const UNMOVED: [&str; 3] = ["dumb", "cons25", "emacs"];

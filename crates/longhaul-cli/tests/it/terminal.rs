@@ -122,6 +122,28 @@ impl Terminal {
     }
 }
 
+/// Its keys are named, and what ends a line elsewhere ends it.
+#[test]
+fn a_chooser_says_its_keys_and_is_left_by_each() {
+    let folder = Folder::new();
+    let home = folder.path().join(".claude/projects/-w");
+    fs::create_dir_all(&home).unwrap();
+    let text = fs::read_to_string(example()).unwrap();
+    for id in ["7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa", "7d1c2f6b-5b0e-4f2d-9a53-3f4c81b0e6aa"] {
+        fs::write(home.join(format!("{id}.jsonl")), &text).unwrap();
+    }
+    for (keys, code) in [(&b"\x04"[..], 4), (b"\x1b", 4), (b"q", 4), (b"\x03", 130), (b"\x1b[B\r", 0)] {
+        let Some(mut terminal) = Terminal::start(&folder, &["context", "7d1c2f6"]) else { return };
+        let question = terminal.read_to("Esc leaves");
+        assert!(question.contains("may be any of these"), "{question}");
+        terminal.read_to("> ");
+        thread::sleep(Duration::from_millis(100));
+        terminal.press(keys);
+        let (ended, shown) = terminal.end();
+        assert!(ended == code && shown.contains("\x1b[?25h"), "{keys:?}: {ended} {shown}");
+    }
+}
+
 fn home_with_a_session() -> Folder {
     let folder = Folder::new();
     let here = folder.path().canonicalize().unwrap();
@@ -196,6 +218,16 @@ fn ctrl_c_clears_a_line_and_leaves_from_an_empty_one() {
         terminal.press(b"\x03");
         let shown = terminal.read_to("> ");
         assert!(!shown.contains("once more"), "{shown}");
+    }
+    // Esc takes nothing with it, be it right before a key or long before.
+    for keys in [&[&b"\x1b\x03"[..]][..], &[b"\x1b", b"\x03"]] {
+        terminal.press(b"half of it");
+        terminal.read_to("half of it");
+        for key in keys {
+            terminal.press(key);
+            thread::sleep(Duration::from_millis(600));
+        }
+        terminal.read_to("> ");
     }
     terminal.press(b"\x03");
     terminal.read_to("once more");
@@ -452,7 +484,7 @@ fn ctrl_c_at_a_question_ends_the_turn() {
     let Some(mut terminal) = with_tools(&folder, &server) else { return };
     terminal.press(b"go on\r");
     terminal.read_to("[n]o, [a]lways: ");
-    terminal.press(b"\x03");
+    terminal.press(b"\x1b\x03");
     terminal.read_to("stopped; Ctrl-C once more leaves");
     terminal.prompted();
     assert_eq!(server.bodies().len(), 1, "the model does not go on by itself");
