@@ -5,12 +5,13 @@ use std::{
     fs::File,
     io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
+    slice,
 };
 
 use longhaul::{
     summarize::rules,
     tokens::ModelTable,
-    transcript::{Entry, Role, Tokens, Usage},
+    transcript::{Entry, Message, Role, Tokens, Transcript, Usage},
     wire::{self, Document, Format},
 };
 use serde_json::Value;
@@ -294,10 +295,23 @@ fn title_in(entries: &[Entry]) -> Option<String> {
     let first = first.next().and_then(|entry| entry.message.texts().next());
     match first.and_then(told_by_summary) {
         Some(asked) => first_line(&asked),
-        None => rules::task(entries)
-            .and_then(|(_, text)| first_line(text))
-            .or_else(|| first_line(&told_by_agents_summary(first?)?)),
+        None => {
+            request(entries).and_then(first_line).or_else(|| first_line(&told_by_agents_summary(first?)?))
+        }
     }
+}
+
+/// Returns the first message of a person's that asks for something, in however few words; the first of all where none does.
+fn request(entries: &[Entry]) -> Option<&str> {
+    let said = || entries.iter().filter_map(|entry| Some(rules::task(slice::from_ref(entry))?.1));
+    said().find(|text| asks(text)).or_else(|| said().next())
+}
+
+/// Returns whether a message says more than a greeting or "go on": with one word more it is a task beside one that asks nothing.
+fn asks(text: &str) -> bool {
+    let said = [Message::user("hello"), Message::user(format!("{text} request"))];
+    let said: Transcript = said.into_iter().collect();
+    rules::task(said.entries()).is_some_and(|(entry, _)| entry.id.ordinal == 1)
 }
 
 /// Returns what persons asked among the first messages of a session, each in a line: the title first.
@@ -314,6 +328,9 @@ pub(crate) fn asked_in(entries: &[Entry]) -> Vec<String> {
 fn told_by_summary(summary: &str) -> Option<String> {
     let (_, asked) = summary.split_once("\n## Asked before\nm")?;
     let (handle, asked) = asked.lines().next()?.split_once(' ')?;
+    // Where it was answered is the summary's to say.
+    let said = asked.rsplit_once(" (answered in m").filter(|(_, answer)| answer.ends_with(')'));
+    let asked = said.map_or(asked, |(said, _)| said);
     handle.bytes().all(|byte| byte.is_ascii_digit()).then(|| asked.to_owned())
 }
 
@@ -373,6 +390,21 @@ mod tests {
         );
         let title = about(Format::ClaudeCode, &(line + "\n")).title.unwrap();
         assert_eq!(title, "Use [REDACTED:github-pat:1] here");
+    }
+
+    #[test]
+    fn the_title_is_what_was_asked_first() {
+        let title = |asked: &[&str]| {
+            let said: Transcript = asked.iter().map(|text| Message::user(*text)).collect();
+            title_in(said.entries()).unwrap()
+        };
+        // However short it is: another one further on is another request.
+        assert_eq!(title(&["hello one", "B first"]), "hello one");
+        assert_eq!(title(&["refactor", "Mend the relay."]), "refactor");
+        assert_eq!(title(&["Hello there!", "ok go on", "Mend the relay."]), "Mend the relay.");
+        assert_eq!(title(&["hi"]), "hi");
+        let summary = "[Context Summary - 3 messages summarized]\n\n## Asked before\nm0 Mend the relay (it is slow). (answered in m17)";
+        assert_eq!(title(&[summary]), "Mend the relay (it is slow).");
     }
 
     #[test]

@@ -488,7 +488,7 @@ fn conversations_that_begin_alike_are_told_apart() {
         [
             "Which port does it use?",
             "Tell me about the relay.",
-            "Tell me about the relay. · hello again",
+            "hello again",
             "Tell me about the relay. · hello there"
         ]
     );
