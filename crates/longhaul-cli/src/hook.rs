@@ -17,7 +17,9 @@ use crate::args::StoreArgs;
 
 pub(crate) use self::{
     savings::{Savings, read as savings},
-    settings::{command, file as settings_file, installed, program, removed},
+    settings::{
+        command, file as settings_file, installed, installed_with_folder, made_folder, program, removed,
+    },
 };
 
 /// What Claude Code tells of an event, as far as it is needed here.

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{self, Read as _},
+    path::Path,
     process::ExitCode,
 };
 
@@ -22,8 +23,13 @@ pub(crate) fn run(args: &HookArgs) -> Result<ExitCode> {
     match &args.what {
         HookWhat::Install(install) => {
             let (command, with_filter) = (hook::command()?, !install.without_filter);
-            let installed =
-                |settings: Option<&str>| hook::installed(settings, &command, with_filter).map(Some);
+            let path = hook::settings_file(&install.place)?;
+            let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+            let has_folder = path.parent().filter(is_missing).is_none();
+            let installed = |settings: Option<&str>| match settings {
+                None if !has_folder => hook::installed_with_folder(&command, with_filter).map(Some),
+                settings => hook::installed(settings, &command, with_filter).map(Some),
+            };
             change(&install.place, INSTALLED, installed)
         }
         HookWhat::Remove(place) => change(place, REMOVED, |settings| match settings {
@@ -67,7 +73,11 @@ fn change(
     let Some(new) = new else {
         // It was made for our hooks, and there is nothing else in it.
         let made = path.canonicalize().unwrap_or(path);
-        fs::remove_file(made).with_context(|| format!("{name} cannot be removed"))?;
+        fs::remove_file(&made).with_context(|| format!("{name} cannot be removed"))?;
+        if let Some(folder) = made.parent().filter(|_| text.as_deref().is_some_and(hook::made_folder)) {
+            // One that others have put something into stays.
+            let _ = fs::remove_dir(folder);
+        }
         say!("{done}; {name} held nothing else and is gone");
         return Ok(ExitCode::SUCCESS);
     };

@@ -38,9 +38,10 @@ pub(crate) fn file(place: &HookPlace) -> Result<PathBuf> {
     Ok(folder.join("settings.json"))
 }
 
-/// What follows settings that were made for our hooks: there was no file before, or one in which nothing stood, which follows in
+/// What follows settings that were made for our hooks: there was no file before, not even its folder, or one in which nothing stood, which follows in
 /// turn. No reader of JSON minds the blanks, and nobody types them.
 const WAS_MISSING: &str = " \t";
+const WAS_FOLDERLESS: &str = " \t\t";
 const WAS_BLANK: &str = "\t ";
 
 /// Returns the settings in `text` with our hooks run by `command`, the filter among them where it is wanted. Where they stand
@@ -49,8 +50,30 @@ const WAS_BLANK: &str = "\t ";
 /// # Errors
 /// When the settings are not of the shape that Claude Code reads: what is not.
 pub(crate) fn installed(text: Option<&str>, command: &str, with_filter: bool) -> Result<String, String> {
+    with_hooks(text, WAS_MISSING, command, with_filter)
+}
+
+/// The same where not even the folder is there that the settings are to stand in.
+///
+/// # Errors
+/// As [`installed`].
+pub(crate) fn installed_with_folder(command: &str, with_filter: bool) -> Result<String, String> {
+    with_hooks(None, WAS_FOLDERLESS, command, with_filter)
+}
+
+/// Returns whether the folder of the settings in `text` was made for them.
+pub(crate) fn made_folder(text: &str) -> bool {
+    text.ends_with(WAS_FOLDERLESS)
+}
+
+fn with_hooks(
+    text: Option<&str>,
+    was_missing: &str,
+    command: &str,
+    with_filter: bool,
+) -> Result<String, String> {
     let mut text = match text {
-        None => format!("{{}}\n{WAS_MISSING}"),
+        None => format!("{{}}\n{was_missing}"),
         Some(blank) if blank.trim().is_empty() => format!("{{}}\n{WAS_BLANK}{blank}"),
         Some(text) => text.to_owned(),
     };
@@ -87,7 +110,7 @@ pub(crate) fn removed(text: &str) -> Result<Option<String>, String> {
         EVENTS.into_iter().try_fold(text.to_owned(), |text, (event, _)| without_ours(text, event))?;
     let made_for_ours = without.strip_prefix("{}\n").filter(|_| without != text);
     Ok(match made_for_ours {
-        Some(WAS_MISSING) => None,
+        Some(WAS_MISSING | WAS_FOLDERLESS) => None,
         Some(end) => Some(end.strip_prefix(WAS_BLANK).map_or(without.clone(), str::to_owned)),
         None => Some(without),
     })

@@ -105,6 +105,67 @@ fn settings_come_to_no_harm() {
     assert!(!folder.path().join("none").exists());
 }
 
+/// The folder as well, where it was made for the file.
+#[test]
+fn a_folder_that_was_made_for_the_hooks_goes_with_them() {
+    let folder = Folder::new();
+    let made = folder.path().join(".claude");
+    let run = |args: &[&str]| {
+        assert_eq!(folder.run(&[&["hook"], args, &["--project"]].concat(), b"").code, 0);
+    };
+    run(&["install"]);
+    run(&["remove"]);
+    assert!(!made.exists());
+    run(&["install"]);
+    fs::write(made.join("mine"), "x").unwrap();
+    run(&["remove"]);
+    assert_eq!(fs::read_dir(&made).unwrap().count(), 1, "somebody's own stays");
+    // One that was there before stays, too.
+    fs::remove_file(made.join("mine")).unwrap();
+    run(&["install"]);
+    run(&["remove"]);
+    assert!(made.exists());
+}
+
+/// What compilers say stands on stderr.
+#[test]
+fn long_output_is_digested_on_whichever_stream_it_comes() {
+    let folder = Folder::new();
+    let lines = |what: &str, n: usize| -> String {
+        (0..n).map(|n| format!("{what}: unused variable `x{n}` in src/part{n}.rs:{n}:4\n")).collect()
+    };
+    let answered = |out: &str, err: &str| {
+        let ran = hook(
+            &folder,
+            &json!({
+                "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "cargo check"},
+                "tool_response": {"stdout": out, "stderr": err, "interrupted": false, "isImage": false},
+            }),
+        );
+        let answer: Value = serde_json::from_slice(&ran.stdout).unwrap_or_default();
+        let stream = |name: &str| {
+            let text = answer["hookSpecificOutput"]["updatedToolOutput"][name].as_str();
+            text.unwrap_or_default().to_owned()
+        };
+        [stream("stdout"), stream("stderr")]
+    };
+    let (long, half) = (lines("warning", 500), lines("note", 100));
+    let is_short = |text: &str| text.len() < 5_000 && text.contains("[shortened by longhaul: ");
+    let [out, err] = answered("done\n", &long);
+    assert!(out == "done\n" && is_short(&err), "{err}");
+    let kept = err.rsplit_once(" is in ").unwrap().1.trim_end().trim_end_matches(']');
+    assert_eq!(fs::read_to_string(kept).unwrap(), long);
+    let [out, err] = answered(&long, &long);
+    assert!(is_short(&out) && is_short(&err) && out.len() + err.len() < 7_000, "{out}{err}");
+    let [out, err] = answered(&long, &half);
+    assert!(is_short(&out) && out.len() + err.len() < 7_000, "{out}{err}");
+    // Neither is long by itself.
+    assert!(half.len() < 8_000 && 2 * half.len() > 8_000);
+    let [out, err] = answered(&half, &half);
+    assert!(is_short(&out) && is_short(&err), "{out}{err}");
+    assert_eq!(answered("short\n", "short\n"), ["", ""], "nothing is answered");
+}
+
 #[test]
 fn what_a_compaction_takes_is_kept_and_given_back_in_short() {
     let folder = Folder::new();
