@@ -315,6 +315,11 @@ pub(crate) fn width(text: &str) -> usize {
     columns
 }
 
+/// Returns `text` with blanks behind it up to so many columns.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
 /// Returns the beginning of `text` that takes at most so many columns, with a mark where that is not all.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {

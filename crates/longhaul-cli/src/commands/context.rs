@@ -332,8 +332,10 @@ fn forecast(
     }
 }
 
-const COLUMNS: u64 = 50;
-const CELLS: u64 = 4 * COLUMNS;
+/// Half a percent of the window each.
+const CELLS: u64 = 200;
+/// So many of them may stand in a line, none of which is short then: as many as there is room for.
+const COLUMNS: [usize; 3] = [50, 40, 25];
 
 fn picture(view: &View) -> String {
     let painter = Painter::stdout();
@@ -346,16 +348,26 @@ fn heading(view: &View, painter: Painter) -> String {
     let share = paint::percent(view.tokens.ratio_of(view.window));
     let how = if view.billed == Some(view.tokens) { ", as billed" } else { "" };
     let used = format!("{} of {} tokens ({share} %{how})", grouped(view.tokens.0), grouped(view.window.0));
-    let room = paint::line_width().saturating_sub(paint::width(&used) + 2);
-    format!(
-        "{}  {}\n{}, {}, {}\n{}",
-        painter.bold(&painter.short(&paint::name(&view.file), room)),
-        painter.paint(paint::fullness(view.ratio), &used),
+    /// A name that is shorter tells little.
+    const LEAST: usize = 12;
+    let line_width = paint::line_width();
+    let beside = line_width.saturating_sub(paint::width(&used) + 2);
+    let room = if beside < LEAST { line_width } else { beside };
+    let file = painter.bold(&painter.short(&paint::name(&view.file), room));
+    let used = painter.paint(paint::fullness(view.ratio), &used);
+    let first = match painter.is_seen() && beside < LEAST {
+        true => format!("{file}\n") + &paint::wrapped("  ", &used, "  "),
+        false => format!("{file}  {used}\n"),
+    };
+    let told = format!(
+        "{}, {}, {}",
         view.format,
         paint::counted(view.messages as u64, "message"),
-        painter.short(&paint::name(&view.encoding), 40),
-        input::not_counted(view.compacted_away),
-    )
+        painter.short(&paint::name(&view.encoding), 40)
+    );
+    let not_counted = input::not_counted(view.compacted_away);
+    let not_counted = not_counted.lines().map(|line| painter.hung("", line, "  ")).collect::<String>();
+    format!("{first}{}{not_counted}", painter.hung("", &told, "  "))
 }
 
 /// Returns the kinds, the largest messages and what a compaction would do.
@@ -391,7 +403,13 @@ fn used_tokens(view: &View) -> Tokens {
 
 pub(crate) fn row(sign: &str, name: &str, tokens: Tokens, window: Tokens) -> String {
     let share = paint::percent(tokens.ratio_of(window));
-    format!("  {sign} {name:<24} {:>9}  {share:>5} %\n", grouped(tokens.0))
+    let numbers = format!("{:>9}  {share:>5} %", grouped(tokens.0));
+    /// As long as the longest name.
+    const COLUMNS: usize = 24;
+    let painter = Painter::stdout();
+    let left = paint::line_width().saturating_sub("  s  ".len() + numbers.len());
+    let room = if painter.is_seen() { left.min(COLUMNS) } else { COLUMNS };
+    format!("  {sign} {} {numbers}\n", paint::padded(&painter.short(name, room), room))
 }
 
 /// Returns the window as cells of half a percent each: what is used by kind, what is free, what the reply gets.
@@ -413,7 +431,9 @@ pub(crate) fn grid(kinds: &[Kind], window: Tokens, reserved_output: Tokens, pain
             .map(|run| painter.paint(run[0].1, &run.iter().map(|(letter, _)| *letter).collect::<String>()));
         format!("  {}\n", painted.collect::<String>())
     };
-    cells.chunks(COLUMNS as usize).map(line).collect()
+    let room = if painter.is_seen() { paint::line_width() - 2 } else { COLUMNS[0] };
+    let columns = COLUMNS.into_iter().find(|columns| *columns <= room).unwrap_or(COLUMNS[2]);
+    cells.chunks(columns).map(line).collect()
 }
 
 fn words(forecast: &Forecast, view: &View) -> String {

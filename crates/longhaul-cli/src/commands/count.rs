@@ -7,7 +7,7 @@ use longhaul::{
     Breakdown, ToolTokens,
     redact::Redactor,
     tokens::{Accuracy, TokenCounter, count_tools},
-    transcript::{Entry, Tokens},
+    transcript::{Entry, Role, Tokens},
     wire::{Document, Format},
 };
 use longhaul_client::{Chat, ChatRequest, Endpoint, ToolDefinition};
@@ -19,7 +19,7 @@ use crate::{
     found::About,
     input,
     output::Target,
-    paint::{self, Painter, counted, grouped, harmless_json, line_width, plain, width, wrapped},
+    paint::{self, Painter, counted, grouped, harmless_json, line_width, padded, plain, width, wrapped},
     store, stream, summarizer,
 };
 
@@ -39,6 +39,9 @@ struct Count<'a> {
     by_role: BTreeMap<String, Tokens>,
     by_kind: BTreeMap<String, Tokens>,
     by_tool: BTreeMap<String, ToolTokens>,
+    /// The assistant says something.
+    #[serde(skip)]
+    has_assistant: bool,
     /// What the provider's own counter says, where it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<Provider>,
@@ -85,6 +88,7 @@ fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
         by_role: BTreeMap::new(),
         by_kind: BTreeMap::from([("text".to_owned(), tokens)]),
         by_tool: BTreeMap::new(),
+        has_assistant: false,
         provider: None,
     })
 }
@@ -111,6 +115,7 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         by_role: breakdown.by_role,
         by_kind: breakdown.by_kind,
         by_tool: breakdown.by_tool,
+        has_assistant: document.transcript().entries().iter().any(|one| one.message.role == Role::Assistant),
         provider: args.ask.as_ref().map(|model| ask(&document, model, args)).transpose()?,
     })
 }
@@ -162,32 +167,38 @@ fn table(count: &Count<'_>) -> String {
     let file = painter.short(&paint::name(&count.file), line_width().saturating_sub(width(&told)).max(20));
     let mut out = wrapped(&painter.bold(&file), &told, "  ");
     if count.compacted_away > 0 {
-        out.push_str(&format!("  {}", input::not_counted(count.compacted_away)));
+        out.push_str(&wrapped("  ", input::not_counted(count.compacted_away).trim_end(), "    "));
     }
     if count.messages == 0 {
         return out;
     }
-    let share = |tokens: Tokens| format!("{:>5.1} %", 100.0 * tokens.ratio_of(count.tokens));
-    let mut section = |title: &str, rows: Vec<(String, Tokens)>| {
-        out.push_str(&format!("\n  {title}\n"));
-        for (name, tokens) in rows.into_iter().filter(|(_, tokens)| *tokens > Tokens::ZERO) {
-            let name = painter.short(&paint::name(&name), 50);
-            out.push_str(&format!("  {name:<28} {:>11} {}\n", grouped(tokens.0), share(tokens)));
-        }
-    };
-    section("by role", sorted(&count.by_role));
-    section("by kind", sorted(&count.by_kind));
     let mut tools: Vec<_> =
         count.by_tool.iter().map(|(name, tool)| (format!("{name} ×{}", tool.calls), tool.tokens)).collect();
     tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    if !tools.is_empty() {
-        section("by tool", tools);
+    let mut sections =
+        vec![("by role", by_role(count)), ("by kind", sorted(&count.by_kind)), ("by tool", tools)];
+    for (_, rows) in &mut sections {
+        rows.retain(|(_, tokens)| *tokens > Tokens::ZERO);
+        rows.iter_mut()
+            .for_each(|(name, _)| *name = painter.short(&paint::name(name), most_columns(painter)));
+    }
+    // One column for all of them.
+    let names = || sections.iter().flat_map(|(_, rows)| rows);
+    let columns = names().map(|(name, _)| width(name)).max().unwrap_or_default();
+    let columns = columns.max(most_columns(painter).min(USUAL));
+    for (title, rows) in sections.iter().filter(|(_, rows)| !rows.is_empty()) {
+        out.push_str(&format!("\n  {title}\n"));
+        for (name, tokens) in rows {
+            let (name, share) = (padded(name, columns), 100.0 * tokens.ratio_of(count.tokens));
+            out.push_str(&format!("  {name} {:>11} {share:>5.1} %\n", grouped(tokens.0)));
+        }
     }
     if count.tool_definitions > Tokens::ZERO {
-        out.push_str(&format!(
-            "\n  beside them, the definitions of the tools: {} tokens\n",
+        let told = format!(
+            "beside them, the definitions of the tools: {} tokens",
             grouped(count.tool_definitions.0)
-        ));
+        );
+        out.push_str(&format!("\n{}", wrapped("  ", &told, "    ")));
     }
     if let Some(provider) = &count.provider {
         let ours = count.tokens + count.tool_definitions;
@@ -202,6 +213,30 @@ fn table(count: &Count<'_>) -> String {
         out.push_str(&wrapped("  ", &told, "    "));
     }
     out
+}
+
+/// How long the names are that most tables have, in columns.
+const USUAL: usize = 28;
+
+/// Returns how long a name may be, in columns: what a person looks at is shortened.
+fn most_columns(painter: Painter) -> usize {
+    const LONGEST: usize = 50;
+    // What stands beside it: blanks, a number, a share.
+    const BESIDE: usize = 22;
+    match painter.is_seen() {
+        true => line_width().saturating_sub(BESIDE).min(LONGEST),
+        false => USUAL,
+    }
+}
+
+/// Returns what each role said. Where the assistant says nothing, as in a meeting, what is counted for it only begins its reply.
+fn by_role(count: &Count<'_>) -> Vec<(String, Tokens)> {
+    let mut rows = sorted(&count.by_role);
+    if !count.has_assistant {
+        let begins = rows.iter_mut().filter(|(name, _)| name == Role::Assistant.as_str());
+        begins.for_each(|(name, _)| *name = "(what begins a reply)".to_owned());
+    }
+    rows
 }
 
 fn sorted(map: &BTreeMap<String, Tokens>) -> Vec<(String, Tokens)> {

@@ -27,9 +27,9 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
         Target::Stdout.put(found::json_lines(&found, args.limit).as_bytes())?;
     } else if !found.is_empty() {
         let table = found::table(&found, args.limit);
-        Target::Stdout.put(
-            format!("on this machine; an id, or words, name one: longhaul context ID\n{table}\n").as_bytes(),
-        )?;
+        let head = "on this machine; an id, or words, name one: longhaul context ID";
+        let head = Painter::stdout().hung("", head, "  ");
+        Target::Stdout.put(format!("{head}{table}\n").as_bytes())?;
     }
     // Where agents keep sessions here, that there is no store yet is no failure.
     if !found.is_empty() && !store::place(&args.store)?.may_exist() {
@@ -88,7 +88,9 @@ fn recorded(args: &StoreArgs, found: &[Found], json: bool, most: usize) -> Resul
         } else {
             let names: Vec<&str> = info.aliases.iter().map(|alias| alias.as_str()).collect();
             if out.is_empty() {
-                out.push_str("recorded          messages  compactions  session\n");
+                let head = "recorded          messages  compactions  session\n";
+                let is_beside = !Painter::stdout().is_seen() || width(head) <= line_width();
+                out.push_str(if is_beside { head } else { "recorded          messages  compactions\n" });
             }
             let columns = format!(
                 "{}  {:>8}  {:>11}  ",
@@ -157,7 +159,9 @@ fn named(columns: &str, session: &str, names: &[&str]) -> String {
         return format!("{columns}{session}{known_as}\n");
     }
     let is_beside = width(columns) + width(session) <= line_width();
-    let first =
-        if is_beside { format!("{columns}{session}\n") } else { format!("{columns}\n    {session}\n") };
+    let first = match is_beside {
+        true => format!("{columns}{session}\n"),
+        false => format!("{}\n    {session}\n", columns.trim_end()),
+    };
     names.iter().fold(first, |row, name| row + &painter.with_whole("    ", "also:", name))
 }

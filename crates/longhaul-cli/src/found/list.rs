@@ -19,15 +19,18 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
         folders[at].1.push(row(found, &about, &found.typed(&ids)));
     }
     let painter = Painter::stdout();
-    let head = format!(
-        "  {:<8}  {:<11}  {:>11}  {:>5}  {}{}",
-        "session",
-        "agent",
-        "changed",
-        "full",
-        column("model"),
-        "asked first"
-    );
+    let head = match is_narrow(painter) {
+        true => format!("{:<8} {:<11} {:>11} {:>5}", "session", "agent", "changed", "full"),
+        false => format!(
+            "  {:<8}  {:<11}  {:>11}  {:>5}  {}{}",
+            "session",
+            "agent",
+            "changed",
+            "full",
+            column("model"),
+            "asked first"
+        ),
+    };
     let mut out = format!("{}\n", painter.paint(GREY, &head));
     for (folder, rows) in folders {
         let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
@@ -38,6 +41,12 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
         out.push_str(&format!("… and {} older\n", grouped((all.len() - most) as u64)));
     }
     out
+}
+
+/// Returns whether a title has too little room beside the columns: it stands below them.
+fn is_narrow(painter: Painter) -> bool {
+    const LEAST: usize = 70;
+    painter.is_seen() && line_width() < LEAST
 }
 
 /// Returns `model` as a column where a line has room for one: on a wide terminal, or where no person reads it.
@@ -51,6 +60,9 @@ fn column(model: &str) -> String {
     }
 }
 
+/// What stands before a title below its row.
+const INDENT: &str = "    ";
+
 /// Returns a line: id, agent, age, how full the window was, the model, what was asked first. What names the session and is longer than an id
 /// stands on a line of its own: it is copied.
 fn row(found: &Found, about: &About, typed: &str) -> String {
@@ -60,15 +72,18 @@ fn row(found: &Found, about: &About, typed: &str) -> String {
         || format!("{:>5}", ""),
         |full| painter.paint(fullness(full), &format!("{:>5}", format!("{:.0} %", 100.0 * full))),
     );
-    let columns = format!(
-        "  {:<8}  {:<11}  {:>11}  {used}  {}",
-        if width(typed) <= 8 { typed } else { "" },
-        found.agent.name,
-        ago(found.changed),
-        column(&name(about.model.as_deref().unwrap_or_default()))
-    );
     let title = name(about.title.as_deref().unwrap_or("(no request)"));
     let below = if width(typed) <= 8 { String::new() } else { format!("    {typed}\n") };
+    let short = if width(typed) <= 8 { typed } else { "" };
+    let (agent, ago) = (found.agent.name, ago(found.changed));
+    if is_narrow(painter) {
+        let title = painter.cut(&title, INDENT.len());
+        return format!("{short:<8} {agent:<11} {ago:>11} {used}\n{INDENT}{title}\n{below}");
+    }
+    let columns = format!(
+        "  {short:<8}  {agent:<11}  {ago:>11}  {used}  {}",
+        column(&name(about.model.as_deref().unwrap_or_default()))
+    );
     format!("{columns}{}\n{below}", painter.cut(&title, width(&columns)))
 }
 

@@ -209,6 +209,32 @@ fn count_says_where_the_tokens_are() {
     assert!(String::from_utf8(ran.stdout).unwrap().contains(" 2 tokens"));
 }
 
+/// What stands below each other is compared.
+#[test]
+fn the_columns_of_count_stand_below_each_other_and_name_who_speaks() {
+    let folder = Folder::new();
+    let name = "mcp__a_server_with_a_long_name__a_tool_with_a_long_name";
+    let history = serde_json::json!([
+        {"role": "user", "content": "go on"},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+    ]);
+    let counted = |bytes: &str| {
+        let ran = folder.run(&["count", "-"], bytes.as_bytes());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let table = counted(&history.to_string());
+    let rows: Vec<&str> = table.lines().filter(|line| line.ends_with(" %")).collect();
+    assert!(rows.iter().any(|row| row.contains(name)), "{table}");
+    assert!(rows.iter().all(|row| row.chars().count() == rows[0].chars().count()), "{table}");
+    assert!(table.contains("\n  assistant "), "{table}");
+    let meeting = r#"[{"role":"user","content":"Ann: hello"},{"role":"user","content":"Ben: hello"}]"#;
+    let table = counted(meeting);
+    assert!(table.contains("(what begins a reply)") && !table.contains("assistant"), "{table}");
+}
+
 #[test]
 fn a_provider_is_asked_for_its_count_only_where_told() {
     let folder = Folder::new();

@@ -32,7 +32,12 @@ fn deep() -> (Folder, String) {
 
 /// Returns what a terminal shows, without colours and without what is drawn and taken away again.
 pub(crate) fn shown(folder: &Folder, args: &[&str]) -> Option<String> {
-    let shown = Terminal::start(folder, args)?.end().1.replace('\r', "");
+    shown_on(folder, args, 80)
+}
+
+/// The same on a terminal of so many columns.
+fn shown_on(folder: &Folder, args: &[&str], columns: u16) -> Option<String> {
+    let shown = Terminal::of(folder, args, columns)?.end().1.replace('\r', "");
     let mut out = String::new();
     let mut rest = shown.as_str();
     while let Some(at) = rest.find('\x1b') {
@@ -104,6 +109,26 @@ fn every_line_fits_and_what_is_copied_is_whole() {
                 || line.trim_start().starts_with('/')
                 || line.trim_start().starts_with("a-folder-");
             assert!(line.width() <= 80 || is_copied, "{args:?}: {line:?} in\n{shown}");
+        }
+    }
+}
+
+/// Rows that are wider than the terminal are broken by it wherever that is.
+#[test]
+fn rows_fit_terminals_that_are_narrow() {
+    let (folder, file) = deep();
+    assert_eq!(folder.run(&["compact", &file, "--budget", "8k"], b"").code, 0);
+    for columns in [40, 46, 51, 60, 70] {
+        for args in [&["sessions"][..], &["context", &file], &["count", &file]] {
+            let Some(shown) = shown_on(&folder, args, columns) else { return };
+            for line in shown.lines() {
+                let fits = line.width() <= usize::from(columns);
+                assert!(fits, "{columns}, {args:?}: {line:?} in\n{shown}");
+            }
+            assert!(
+                args != ["sessions"] || shown.contains("7d1c2f6a") && shown.contains("Please look at"),
+                "{shown}"
+            );
         }
     }
 }
