@@ -81,7 +81,10 @@ impl Archive {
             return Ok(());
         }
         if let Some(problem) = self.wait(self.store.verify_log(session))?.problem {
-            say!("session {session} was changed in the store: {problem}; see longhaul audit --verify");
+            say!(
+                "session {session} was changed in the store: {problem}; see longhaul audit --verify{}",
+                store::flags()
+            );
         }
         Ok(())
     }
@@ -128,7 +131,7 @@ impl Archive {
     pub(crate) fn named(&self, name: &str) -> Result<SessionId> {
         match self.runtime.block_on(self.store.resolve(name)) {
             Err(error @ StoreError::UnknownSession { .. }) => match &self.with_part(name)?[..] {
-                [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
+                [] => bail!("{error}; `longhaul sessions{}` lists what is recorded", store::flags()),
                 meant => bail!("{error}; what cannot be taken back wants the whole name:\n{}", lines(meant)),
             },
             resolved => Ok(resolved?),
@@ -146,7 +149,7 @@ impl Archive {
                         plain(name)
                     )
                 }
-                [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
+                [] => bail!("{error}; `longhaul sessions{}` lists what is recorded", store::flags()),
                 many => bail!(
                     "{:?} may be any of {} recorded sessions:\n{}",
                     plain(name),
@@ -214,10 +217,10 @@ impl Archive {
     /// Returns the newest session of this folder that is recorded, and says which it is.
     fn told_newest(&self, reach: Reach) -> Result<SessionId> {
         let Some(session) = self.newest(reach)? else {
-            bail!(Impossible(
-                "which session? none of this folder's is recorded; `longhaul sessions` lists what is"
-                    .to_owned()
-            ));
+            bail!(Impossible(format!(
+                "which session? none of this folder's is recorded; `longhaul sessions{}` lists what is",
+                store::flags()
+            )));
         };
         say!("session {session}");
         Ok(session)
@@ -312,10 +315,10 @@ impl Archive {
         }
         let words = query.join(" ");
         if rest.is_empty() && span(first).is_none() && self.is_session(first)? {
-            let first = plain(first);
+            let (first, flags) = (plain(first), store::flags());
             bail!(Impossible(format!(
-                "{first} is a session: say what to look for in it, as in `longhaul recall {first} WORDS`; the word itself is \
-                 looked for with `longhaul recall all {first}`"
+                "{first} is a session: say what to look for in it, as in `longhaul recall {first} WORDS{flags}`; the word itself is \
+                 looked for with `longhaul recall all {first}{flags}`"
             )));
         }
         // What is no session's is looked for: in the newest of this folder, or in all where there is none.
@@ -458,13 +461,14 @@ fn session_of(info: &SessionInfo) -> SessionId {
 pub(crate) fn tell_changed<'a>(session: &SessionId, originals: impl IntoIterator<Item = &'a Original>) {
     let changed = originals.into_iter().filter(|original| original.is_changed);
     let changed: Vec<String> = changed.map(|original| format!("m{}", original.ordinal)).collect();
+    let flags = store::flags();
     match &changed[..] {
         [] => {}
         [one] => say!(
-            "session {session} was changed in the store: {one} is not what was written and is not shown; see longhaul audit --verify"
+            "session {session} was changed in the store: {one} is not what was written and is not shown; see longhaul audit --verify{flags}"
         ),
         many => say!(
-            "session {session} was changed in the store: {} are not what was written and are not shown; see longhaul audit --verify",
+            "session {session} was changed in the store: {} are not what was written and are not shown; see longhaul audit --verify{flags}",
             many.join(", ")
         ),
     }

@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, is_backwards, required_span, span, summary_id, tell_changed},
     near::near_words,
     paint::{counted, plain},
-    store::Store,
+    store::{self, Store},
 };
 
 /// What was found.
@@ -98,7 +98,11 @@ pub(crate) async fn hints(
     }
     let elsewhere = store.search(None, query, 1).await?;
     if let Some(hit) = elsewhere.first() {
-        hints.push(format!("another session holds them: longhaul recall {} WORDS", hit.session));
+        hints.push(format!(
+            "another session holds them: longhaul recall {} WORDS{}",
+            hit.session,
+            store::flags()
+        ));
     }
     Ok(hints)
 }

@@ -220,6 +220,15 @@ pub(crate) fn path(path: &Path) -> String {
     name(&path.display().to_string())
 }
 
+/// Returns `word` as a shell takes it for one word, whatever stands in it.
+pub(crate) fn for_shell(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Does what [`plain`] does, and keeps the colours that a [`Painter`] of ours writes. They can be forged, and do no harm:
 /// none of them hides a text.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
@@ -409,6 +418,19 @@ mod tests {
     #[test]
     fn a_transcript_cannot_steer_the_terminal() {
         assert_eq!(plain("a\x1b[31mb\u{202e}c\nd"), "a\\u{1b}[31mb\\u{202e}c\nd");
+    }
+
+    #[test]
+    fn a_word_for_a_shell_is_one() {
+        for (word, shown) in [
+            ("/a/b-1.db", "/a/b-1.db"),
+            ("my store.db", "'my store.db'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+            ("~/x", "'~/x'"),
+        ] {
+            assert_eq!(for_shell(word), shown);
+        }
     }
 
     #[test]

@@ -20,7 +20,9 @@ mod trace;
 mod withdraw;
 
 pub(crate) use held::{Held, without_secret};
-pub(crate) use place::{KEY, data_folder, must_take_key, open, open_to_read, place, spare};
+pub(crate) use place::{
+    KEY, data_folder, flags, flags_from_anywhere, must_take_key, open, open_to_read, place, spare,
+};
 pub(crate) use trace::{Replaced, Standing, Trace, is_output, note_output};
 pub(crate) use withdraw::Withdrawal;
 

@@ -39,6 +39,9 @@ pub(crate) struct UndoArgs {
     /// Take back what is recorded, and leave the file that was compacted as it is
     #[arg(long)]
     pub(crate) keep_file: bool,
+    /// Put the file back also where it is read-only
+    #[arg(long, conflicts_with = "keep_file")]
+    pub(crate) force: bool,
 }
 
 /// One session that is to be changed

@@ -32,7 +32,7 @@ use super::{
 use crate::{
     exit,
     paint::{counted, grouped},
-    store::{Held, Store, without_secret},
+    store::{Held, Store, flags, without_secret},
     summarizer::about_key,
     summarizer::key,
     with_tools,
@@ -354,7 +354,7 @@ impl Conversation {
     /// Returns the command that goes on with the conversation. What of it is not noted is to be named.
     pub(crate) fn goes_on(&self) -> String {
         let held = self.held_as.as_ref().filter(|_| self.is_noted).map(|(_, held)| held);
-        let mut command = format!("longhaul chat --session {}", self.manager.line());
+        let mut command = format!("longhaul chat --session {}{}", self.manager.line(), flags());
         if let Some(preset) = self.manager.state().config().preset {
             command.push_str(&format!(" --preset {preset}"));
         }

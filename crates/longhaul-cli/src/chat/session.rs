@@ -27,7 +27,7 @@ use crate::{
     lookup::{self, By},
     output::Target,
     paint::{self, counted, grouped, plain},
-    review, with_tools,
+    review, store, with_tools,
 };
 
 /// Everything a line may need.
@@ -312,7 +312,8 @@ impl Session<'_> {
         }
         self.runtime.block_on(manager.save())?;
         let line = manager.line();
-        self.screen.note(&format!("{said} kept as {line}; `longhaul history {line}` shows them"));
+        self.screen
+            .note(&format!("{said} kept as {line}; `longhaul history {line}{}` shows them", store::flags()));
         Ok(())
     }
 }

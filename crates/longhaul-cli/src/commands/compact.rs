@@ -24,7 +24,7 @@ mod plan;
 mod report;
 
 use destination::Destination;
-use keeper::{Keeper, delete_originals, keep_trace, record, take_back};
+use keeper::{Keeper, delete_originals, keep_trace, record, take_back, tell_left_behind};
 use made::Made;
 use plan::Plan;
 use report::NotKept;
@@ -123,8 +123,9 @@ fn put_down(plan: &Plan<'_>, made: Option<Made<'_>>, history: &[u8], report: &mu
             }
         }
     }
-    if !is_replaced {
-        plan.seen.tell_of_change(plan.file);
+    match is_replaced {
+        true => tell_left_behind(plan, report),
+        false => plan.seen.tell_of_change(plan.file),
     }
     if report.backup.is_none()
         && let Err(error) = keep_trace(plan, report, history, None)

@@ -11,6 +11,7 @@ use crate::{
     exit,
     output::Target,
     paint::{Painter, counted, grouped, harmless_json},
+    store,
 };
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
@@ -67,8 +68,9 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         counted((out_of_view.len() - gone.len() - changed.len()) as u64, "message")
     ));
     out.push_str(&format!("\n{recoverable}\n"));
-    out.push_str(&painter.with_whole("  ", "each:", &format!("longhaul recall {session} mN")));
-    out.push_str(&painter.with_whole("  ", "all: ", &format!("longhaul recall {session} {}", record.id)));
+    let (flags, id) = (store::flags(), &record.id);
+    out.push_str(&painter.with_whole("  ", "each:", &format!("longhaul recall {session} mN{flags}")));
+    out.push_str(&painter.with_whole("  ", "all: ", &format!("longhaul recall {session} {id}{flags}")));
     for original in &out_of_view {
         out.push_str(&format!("{}\n", line(original)));
     }
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         let n = counted(changed.len() as u64, "message");
         out.push_str(&painter.hung(
             &painter.bold(&format!("Changed in the store: {n},")),
-            &format!(" not what was written (`longhaul audit {session} --verify`)"),
+            &format!(" not what was written (`longhaul audit {session} --verify{flags}`)"),
             "  ",
         ));
     }
@@ -85,7 +87,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         0 => out.push_str(&format!("{}\n", painter.bold("Gone: nothing"))),
         n => out.push_str(&painter.hung(
             &painter.bold(&format!("Gone: {},", counted(n as u64, "message"))),
-            &format!(" forgotten on purpose (`longhaul audit {session}`)"),
+            &format!(" forgotten on purpose (`longhaul audit {session}{flags}`)"),
             "  ",
         )),
     }

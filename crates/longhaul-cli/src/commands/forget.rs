@@ -22,7 +22,7 @@ use crate::{
     input,
     output::Target,
     paint::{self, counted, harmless_json},
-    say,
+    say, store,
 };
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
@@ -63,8 +63,9 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         return Ok(if in_branches.is_empty() { ExitCode::from(NOTHING_TO_DO) } else { ExitCode::SUCCESS });
     }
     say!(
-        "{} of {session} destroyed; `longhaul audit {session} --verify` shows that nothing else is missing",
+        "{} of {session} destroyed; `longhaul audit {session} --verify{}` shows that nothing else is missing",
         what(&forgotten),
+        store::flags(),
     );
     let now = archive.wait(archive.store.require(&session))?;
     if now.chain != chain {

@@ -14,6 +14,7 @@ use crate::{
     args::HistoryArgs,
     output::Target,
     paint::{Painter, counted, grouped, harmless_json, line_width, name, plain},
+    store,
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -145,7 +146,11 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         let line = painter.short_words(&format!("{class:8} {kept:>6} of {total}{named}"), line_width() - 4);
         out.push_str(&painter.hung("  ", &line, "    "));
     }
-    out.push_str(&painter.with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));
+    out.push_str(&painter.with_whole(
+        "",
+        "Each comes back with",
+        &format!("longhaul recall {session} mN{}", store::flags()),
+    ));
     out.push_str("--json names all of them\n");
     let forgotten = originals.iter().filter(|original| is_forgotten(original)).count();
     out.push_str(&match forgotten {
@@ -153,8 +158,9 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         n => painter.hung(
             "",
             &format!(
-                "Gone: what stood only in {} forgotten on purpose (`longhaul audit` tells)",
-                counted(n as u64, "message")
+                "Gone: what stood only in {} forgotten on purpose (`longhaul audit{}` tells)",
+                counted(n as u64, "message"),
+                store::flags()
             ),
             "  ",
         ),

@@ -15,7 +15,7 @@ use crate::{
     lookup::{self, By, Marks},
     output::Target,
     paint::{Painter, line_width, plain},
-    say,
+    say, store,
 };
 
 pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
@@ -62,7 +62,8 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
     }
     if answer.by != By::Id && !args.full && !args.json {
         let session = session.as_ref().map_or("SESSION", SessionId::as_str);
-        say::with_whole("a message whole (--full: all of these):", &format!("longhaul recall {session} mN"));
+        let command = format!("longhaul recall {session} mN{}", store::flags());
+        say::with_whole("a message whole (--full: all of these):", &command);
     }
     let is_lacking = answer.found.iter().any(|(_, original)| original.is_changed);
     Ok(ExitCode::from(if answer.by == By::SomeWords || is_lacking { exit::FAILURE } else { 0 }))

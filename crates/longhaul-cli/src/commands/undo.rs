@@ -14,10 +14,10 @@ use crate::{
     args::{ChangedArgs, RestoreArgs, UndoArgs},
     clock,
     exit::{FAILURE, Impossible, NOTHING_TO_DO},
-    output::{Lock, Target},
+    output::{Lock, Over, Target, why_read_only},
     paint::{self, Painter, harmless_json},
     say,
-    store::{Replaced, Standing},
+    store::{self, Replaced, Standing},
 };
 
 /// Takes the last compaction back: first in the file, then in the store. Whoever is killed in between finds the file as it was
@@ -35,9 +35,15 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
         archive.wait(archive.store.to_undo(&session))?;
     }
     let _lock = last.file.as_ref().map(|file| Lock::of(&file.path)).transpose()?;
+    let over = if args.force { Over::Anything } else { Over::Unlocked };
     let put_back =
-        |file: &Replaced| put_back(file, &last.earlier, &session).context("nothing was taken back");
-    let is_back = last.file.as_ref().map(put_back).transpose()?.unwrap_or_default();
+        |file: &Replaced| put_back(file, over, &last.earlier, &session).context("nothing was taken back");
+    let is_back = last.file.as_ref().map(put_back).transpose();
+    // What goes with the agent's own words is told also where nothing goes back.
+    if let Some(file) = &last.file {
+        file.tell_left_behind();
+    }
+    let is_back = is_back?.unwrap_or_default();
     let file = last.file.as_ref().filter(|_| is_back).map(|file| &file.path);
     let undone = Some(&last.record).filter(|_| last.is_head && last.others.is_empty());
     if undone.is_some() {
@@ -188,16 +194,26 @@ fn any(files: &[Replaced], is: fn(&Replaced) -> Result<bool>) -> Result<bool> {
 ///
 /// # Errors
 /// Where it has the compaction in it and cannot be put back: then the store is to say so, too.
-fn put_back(file: &Replaced, earlier: &[Replaced], session: &SessionId) -> Result<bool> {
+fn put_back(file: &Replaced, over: Over, earlier: &[Replaced], session: &SessionId) -> Result<bool> {
     let path = shown(&file.path);
     let was = || file.where_it_was().unwrap_or_else(|| "nowhere any more".to_owned());
     match file.standing(earlier)? {
-        Standing::Compacted => file.put_back().with_context(|| format!("{path} cannot be put back"))?,
+        Standing::Compacted => {
+            if let (Over::Unlocked, Some(why)) = (over, why_read_only(&file.path)) {
+                let flags = store::flags();
+                bail!(Impossible(format!(
+                    "{path} stays as it is: {why}; `longhaul undo {session} --force{flags}` puts it back all the same, with \
+                     --keep-file the record alone is taken back"
+                )));
+            }
+            file.put_back(over).with_context(|| format!("{path} cannot be put back"))?;
+        }
         Standing::AsBefore => {}
         Standing::Changed if file.is_transcript => bail!(
-            "{path} was written to since, which would be lost; as it was before it is {}. `longhaul undo {session} --keep-file` \
+            "{path} was written to since, which would be lost; as it was before it is {}. `longhaul undo {session} --keep-file{}` \
              takes the record alone back",
-            was()
+            was(),
+            store::flags()
         ),
         Standing::Changed => {
             let words = format!("{path} was changed since and stays as it is; as it was before it is");
@@ -219,19 +235,19 @@ fn put_back(file: &Replaced, earlier: &[Replaced], session: &SessionId) -> Resul
 
 /// Says what was taken back, and what is in effect now.
 fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Result<()> {
-    let record = &done.record;
+    let (record, flags) = (&done.record, store::flags());
     let is_compacted = |(_, standing): &&(Replaced, Standing)| *standing == Standing::Compacted;
     if let Some((other, _)) = done.others.iter().rfind(is_compacted) {
         let other = shown(&other.path);
         say!(
-            "summary {record} stays in force: {other} has it, too; `longhaul undo {session}` again takes that back"
+            "summary {record} stays in force: {other} has it, too; `longhaul undo {session}{flags}` again takes that back"
         );
         return Ok(());
     }
     if let Some((other, _)) = done.others.last() {
         let other = shown(&other.path);
         say!(
-            "summary {record} stays in force: {other} has it, too, and was written to since; `longhaul undo {session} --keep-file` \
+            "summary {record} stays in force: {other} has it, too, and was written to since; `longhaul undo {session} --keep-file{flags}` \
              takes the record back and leaves that file"
         );
         return Ok(());
@@ -244,8 +260,10 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
     // It is done; what cannot be read is no reason to say anything else.
     let left = InEffect::last(archive, session, false).unwrap_or_default();
     let left = left.filter(|left| !left.is_head).and_then(|left| Some((left.file?, left.record)));
+    let written_to = written_to(archive, session, record)?;
     let now = match (state.head(), &left) {
         (Some(head), _) => format!("summary {head} is in force"),
+        (None, None) if written_to.is_some() => "no summary is in force in the store".to_owned(),
         (None, None) => "no summary is in force: the agent sees the whole conversation".to_owned(),
         (None, Some(_)) => "no summary is in force in the store".to_owned(),
     };
@@ -260,12 +278,19 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
         _ => "; earlier compactions were replaced by later ones and do not come back",
     };
     say!("{what}; {now}{earlier}");
-    if let Some((file, by)) = left {
+    if let Some(file) = written_to {
+        let words = format!(
+            "{} was written to since and stays compacted, as asked: the agent sees the summary; as it was before it is",
+            shown(&file.path)
+        );
+        say::with_whole(&words, &file.where_it_was().unwrap_or_else(|| "nowhere any more".to_owned()));
+        file.tell_left_behind();
+    } else if let Some((file, by)) = left {
         let path = shown(&file.path);
         match by == *record {
-            true => say!("{path} stays compacted, as asked: `longhaul undo {session}` puts it back"),
+            true => say!("{path} stays compacted, as asked: `longhaul undo {session}{flags}` puts it back"),
             false => say!(
-                "{path} is still compacted, by the earlier summary {by}: `longhaul undo {session}` again puts it back"
+                "{path} is still compacted, by the earlier summary {by}: `longhaul undo {session}{flags}` again puts it back"
             ),
         }
     }
@@ -273,6 +298,12 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
         say!("{} was written by it and stays", shown(made));
     }
     Ok(())
+}
+
+/// Returns the session file that has the compaction in it still and was written to since: it was to be kept.
+fn written_to(archive: &Archive, session: &SessionId, record: &SummaryId) -> Result<Option<Replaced>> {
+    let is_left = |file: &Replaced| file.is_transcript && matches!(file.standing(&[]), Ok(Standing::Changed));
+    Ok(replaced(archive, session, record)?.into_iter().rfind(is_left))
 }
 
 /// Prints what was `done`, and what is in force now, where that is asked for.

@@ -18,7 +18,7 @@ use crate::{
     args::{Args, Command, CompactArgs, StoreArgs},
     commands::compact::{Report, keep},
     paint::grouped,
-    store::Recorded,
+    store::{self, Recorded},
 };
 
 /// The most that the summary may cost that is given after a compaction, in tokens; the agent's own stands beside it.
@@ -64,11 +64,12 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     };
     note(&Archive::to_change(store)?, event, Some(&noted))?;
     let words = format!(
-        "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS",
+        "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS{}",
         grouped(report.messages_before as u64),
         grouped(report.tokens_before.0),
         program()?,
-        recorded.session
+        recorded.session,
+        store::flags_from_anywhere(store).unwrap_or_default()
     );
     Ok(json!({ "systemMessage": words }))
 }
@@ -100,7 +101,8 @@ pub(super) fn after(store: &StoreArgs, event: &Event) -> Result<Option<Value>> {
     let head = archive.wait(archive.store.head(&noted.session))?;
     let record = head.filter(|record| Some(&record.id) == noted.summary.as_ref());
     let said = with_request(&archive, &noted.session, record.as_ref().map_or("", |record| &record.text))?;
-    let text = context(&said, record.is_some(), &noted.session, &sessions, &program()?);
+    let flags = store::flags_from_anywhere(store).unwrap_or_default();
+    let text = context(&said, record.is_some(), &noted.session, &sessions, (&program()?, &flags));
     Ok(Some(json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text } })))
 }
 
@@ -170,13 +172,13 @@ fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Origi
 const BELOW: &str = ": the user's message below";
 
 /// Returns what the agent is given: what was `said`, as a summary tells it or only its newest request, and how `program` looks up
-/// the rest.
+/// the rest, with these flags.
 fn context(
     said: &str,
     is_summary: bool,
     session: &SessionId,
     earlier: &[SessionId],
-    program: &str,
+    (program, flags): (&str, &str),
 ) -> String {
     let earlier: Vec<&str> = earlier.iter().map(SessionId::as_str).collect();
     let earlier = match earlier.is_empty() {
@@ -191,8 +193,8 @@ fn context(
     };
     let how = format!(
         "What was said before the compaction is kept by longhaul. Where a detail is missing (a path, a value, what was decided, \
-         what a command printed), look it up before you ask or do it again: `{program} recall {session} WORDS`, \
-         `{program} recall {session} m12` for one message whole, or the MCP tool `recall` of longhaul where it is there.\
+         what a command printed), look it up before you ask or do it again: `{program} recall {session} WORDS{flags}`, \
+         `{program} recall {session} m12{flags}` for one message whole, or the MCP tool `recall` of longhaul where it is there.\
          {notes}{earlier}\n\n"
     );
     let room = LONGEST.saturating_sub(how.len());

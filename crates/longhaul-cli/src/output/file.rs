@@ -112,10 +112,15 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
     let numbers = backups(&place, name);
     for number in numbers.iter().rev() {
         if has_same_bytes(&named(*number), &place).unwrap_or(false) {
+            // What an agent writes that has the file open goes where that file is.
+            let _ = link_over(&place, &named(*number));
             return Ok(named(*number));
         }
     }
     let copy_to = |kept: PathBuf| {
+        if link_over(&place, &kept).is_ok() {
+            return Ok(kept);
+        }
         let found = fs::metadata(&place)?;
         replace(&kept, &fs::read(&place)?, Some(&found), NewFile::Private).map(|()| kept)
     };
@@ -134,6 +139,19 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
             Err(_) => return copy_to(named(number)),
         }
     }
+}
+
+/// Makes `kept` a second name of the file at `place`, in one step. Whoever has the file open goes on writing into it when
+/// another takes its place: what is written then is to have a name.
+fn link_over(place: &Path, kept: &Path) -> io::Result<()> {
+    let (hidden, file) = beside(kept, NewFile::Private)?;
+    drop(file);
+    fs::remove_file(&hidden)?;
+    fs::hard_link(place, &hidden)?;
+    let renamed = fs::rename(&hidden, kept);
+    // Two names of one file are not renamed.
+    let _ = fs::remove_file(&hidden);
+    renamed.inspect(|()| sync_folder(kept))
 }
 
 /// Returns whether one of the backups of the file that `path` leads to holds these bytes.

@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use anyhow::{Context, Result, bail};
@@ -31,6 +32,62 @@ fn place_of(args: &StoreArgs) -> Result<Location> {
         bail!(Impossible(said.to_owned()));
     }
     Ok(place)
+}
+
+/// What stands behind a command of ours that is to find the store that this process opened.
+static FLAGS: OnceLock<String> = OnceLock::new();
+
+/// Returns what is to stand behind a command that is printed to be typed, with a blank before it, so that it finds the store that
+/// this process opened; nothing where the command finds it by itself.
+pub(crate) fn flags() -> &'static str {
+    FLAGS.get().map_or("", String::as_str)
+}
+
+/// Returns the flags for a person's shell: as the user named the store, but for what is secret in it.
+fn flags_to_type(args: &StoreArgs) -> Result<String> {
+    let is_told = |variable: &str, path: &Path| env::var_os(variable).is_some_and(|told| told == *path);
+    let mut flags = String::new();
+    if let Some(path) = args.store.as_ref().filter(|path| !is_told("LONGHAUL_STORE", path)) {
+        let place = place(args)?;
+        if !is_usual(&place) {
+            let named = match place {
+                Location::File(_) => path.to_string_lossy().into_owned(),
+                server => server.to_string(),
+            };
+            flags.push_str(&format!(" --store {}", paint::for_shell(&named)));
+        }
+    }
+    let key = args.store_key_file.as_ref().filter(|path| !is_told("LONGHAUL_STORE_KEY_FILE", path));
+    if let Some(path) = key {
+        flags.push_str(&format!(" --store-key-file {}", paint::for_shell(&path.to_string_lossy())));
+    }
+    Ok(flags)
+}
+
+/// Returns the flags with which a command finds the store from anywhere, and where no variable says more: an agent that reads of it
+/// may stand in another folder. `None` where nothing that may be written down leads there.
+pub(crate) fn flags_from_anywhere(args: &StoreArgs) -> Option<String> {
+    let whole = |path: &Path| Some(paint::for_shell(std::path::absolute(path).ok()?.to_str()?));
+    let mut flags = match place(args).ok()? {
+        place if is_usual(&place) => String::new(),
+        Location::File(path) => format!(" --store {}", whole(&path)?),
+        server => {
+            let named = server.to_string();
+            // Not even its host is known to be no secret.
+            let is_known = !named.ends_with('…');
+            is_known.then(|| format!(" --store {}", paint::for_shell(&named)))?
+        }
+    };
+    if let Some(path) = &args.store_key_file {
+        flags.push_str(&format!(" --store-key-file {}", whole(path)?));
+    }
+    Some(flags)
+}
+
+/// Returns whether this is where the store is where nobody says it.
+fn is_usual(place: &Location) -> bool {
+    let usual = place_of(&StoreArgs::default()).ok();
+    matches!((place, &usual), (Location::File(one), Some(Location::File(other))) if are_one_place(one, other))
 }
 
 /// Fails where a key is given and this build cannot encrypt.
@@ -108,6 +165,8 @@ fn open_by(
     if args.store.is_none() {
         make_data_folder()?;
     }
+    // One that is opened is the one that is spoken of.
+    let _ = FLAGS.set(flags_to_type(args)?);
     open(&place, key.as_deref()).with_context(|| format!("the store {place} cannot be opened"))
 }
 
@@ -123,5 +182,23 @@ fn key_text(args: &StoreArgs) -> Result<Option<String>> {
         Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => bail!("{KEY} is no text"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_secret_in_the_address_of_a_store_is_not_written_down() {
+        let args = |store: &str| StoreArgs { store: Some(store.into()), ..StoreArgs::default() };
+        let server = args("postgres://mara:hunter2@db.example:5432/agents?sslmode=require");
+        let flags = " --store postgres://mara@db.example:5432/agents";
+        assert_eq!(flags_from_anywhere(&server).as_deref(), Some(flags));
+        assert_eq!(flags_to_type(&server).unwrap(), flags);
+        // Nothing of it is known to be no secret.
+        assert_eq!(flags_from_anywhere(&args("postgres://ma?ra:p@db.example/agents")), None);
+        assert_eq!(flags_from_anywhere(&args("/srv/a b.db")).unwrap(), " --store '/srv/a b.db'");
+        assert_eq!(flags_from_anywhere(&StoreArgs::default()).unwrap(), "");
     }
 }

@@ -16,7 +16,10 @@ use longhaul::{
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use crate::{output::Target, paint};
+use crate::{
+    output::{Over, Target},
+    paint, say,
+};
 
 /// What a compaction read, and what it replaced.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -198,19 +201,24 @@ impl Replaced {
         Ok(may_be && self.standing(&[])? == Standing::Compacted)
     }
 
-    /// Puts the file back as it was; it stands as the compaction left it.
+    /// Puts the file back as it was, `over` what stands there as the compaction left it.
     ///
     /// # Errors
     /// Where it cannot be written, or what it was is nowhere.
-    pub(crate) fn put_back(&self) -> Result<()> {
+    pub(crate) fn put_back(&self, over: Over) -> Result<()> {
         let Some((before, _)) = self.was() else {
             let backup = paint::path(&self.backup);
             bail!("what it was, {backup}, is not there any more, or was changed")
         };
-        Target::unlocked(&self.path).put(&before)?;
+        let unlocked = Target::unlocked(&self.path);
+        match over {
+            Over::Anything => unlocked.locked_too(),
+            _ => unlocked,
+        }
+        .put(&before)?;
         // What is kept beside it is what it is now, and not what was made of it here.
         if fs::read(&self.backup).is_ok_and(|kept| ContentHash::of(&kept) == self.after) {
-            Target::unlocked(&self.backup).put(&before)?;
+            Target::unlocked(&self.backup).locked_too().put(&before)?;
         }
         Ok(())
     }
@@ -227,6 +235,41 @@ impl Replaced {
             let words = format!("the first {length} bytes of {name}");
             (ContentHash::of(&bytes) == self.before).then_some((bytes, words))
         })
+    }
+
+    /// Returns how many bytes stand behind the transcript in its copy that are nowhere else: an agent that had it open when it was
+    /// replaced goes on writing into what is the copy now.
+    pub(crate) fn left_behind(&self) -> Option<u64> {
+        let before = self.before_bytes?;
+        // Most copies are told apart without reading them.
+        fs::metadata(&self.backup).ok().filter(|found| found.len() > before)?;
+        let kept = fs::read(&self.backup).ok()?;
+        let begins = |length: Option<u64>, hash: ContentHash| {
+            let start = usize::try_from(length?).ok().and_then(|length| kept.get(..length))?;
+            (ContentHash::of(start) == hash).then_some(())
+        };
+        // A copy that a later compaction renewed holds what this one left.
+        let is_of_this = begins(self.before_bytes, self.before).is_some();
+        let is_renewed = begins(self.after_bytes, self.after).is_some();
+        let is_elsewhere = || fs::read(&self.path).is_ok_and(|now| now.starts_with(&kept));
+        (is_of_this && !is_renewed && !is_elsewhere()).then(|| kept.len() as u64 - before)
+    }
+
+    /// Says what an agent wrote into the copy alone, and how to get at it.
+    pub(crate) fn tell_left_behind(&self) {
+        let Some(bytes) = self.left_behind() else { return };
+        let (kept, from) = (paint::path(&self.backup), self.before_bytes.unwrap_or_default() + 1);
+        let bytes = paint::counted(bytes, "byte");
+        say!("{kept} holds {bytes} more than the session had: an agent had it open");
+        let copy = paint::for_shell(&self.backup.to_string_lossy());
+        let into = paint::for_shell(&self.path.to_string_lossy());
+        say::with_whole("  shows them:", &format!("tail -c +{from} {copy}"));
+        let undone = match (self.standing(&[]), &self.session) {
+            (Ok(Standing::AsBefore), _) | (_, None) => String::new(),
+            (_, Some(session)) => format!("longhaul undo {session}{} && ", super::flags()),
+        };
+        let words = "  gives them back to the session, once the agent is left:";
+        say::with_whole(words, &format!("{undone}cp {copy} {into}"));
     }
 
     /// Returns in words where the transcript as it was is; `None` where it is nowhere.

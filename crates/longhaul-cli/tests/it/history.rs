@@ -36,6 +36,58 @@ fn a_summary_says_how_a_handle_is_looked_up_where_it_can_be() {
     assert!(text(&run(&folder, &["recall", "m12"])).contains("m12"));
 }
 
+/// What is printed to be typed does what it says, in a shell as it stands there.
+#[test]
+fn every_command_that_is_printed_finds_the_store() {
+    let folder = Folder::new();
+    let example = example();
+    let compact = ["compact", example.to_str().unwrap(), "--budget", "4000", "--session", "work"];
+    let told = run(&folder, &[&compact[..], &["--store", "my store.db"]].concat());
+    for command in ["longhaul history work --store 'my store.db'", "longhaul undo work --store 'my store.db'"]
+    {
+        assert!(told.said().contains(command), "{}", told.stderr);
+    }
+    // An agent may stand in another folder.
+    let history = text(&told);
+    let (_, line) = history.split_once("summary-lookup: `longhaul ").unwrap();
+    let (line, _) = line.split_once("` shows m12 whole").unwrap();
+    let store = folder.path().canonicalize().unwrap().join("my store.db");
+    assert!(line.ends_with(&format!(" --store '{}'", store.display())), "{line}");
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let binary = assert_cmd::cargo::cargo_bin!("longhaul");
+    let shell = std::process::Command::new("sh")
+        .args(["-c", &format!("{} {line}", binary.display())])
+        .current_dir(&elsewhere)
+        .env("HOME", folder.path())
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&shell.stdout);
+    assert!(shell.status.success() && out.contains("m12 "), "{line}: {out}");
+    for (args, command) in [
+        (
+            &["history", "work", "--full"][..],
+            "longhaul recall 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa mN --store 'my store.db'",
+        ),
+        (&["diff", "work"], "longhaul recall 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa mN --store 'my store.db'"),
+        (&["recall", "work", "knapsack"], "mN --store 'my store.db'"),
+    ] {
+        let ran = run(&folder, &[args, &["--store", "my store.db"]].concat());
+        let said = format!("{} {}", words(&ran), ran.said());
+        assert!(said.contains(command), "{args:?}: {said}");
+    }
+    // Where a variable leads there, nothing needs to.
+    let variables = [("LONGHAUL_STORE", store.to_str().unwrap())];
+    let told = folder.run_with(&variables, &[&compact[..], &["-o", "x.jsonl"]].concat(), b"");
+    assert!(
+        told.said().contains("longhaul history work ") && !told.said().contains("--store"),
+        "{}",
+        told.stderr
+    );
+    let usual = run(&folder, &[&compact[..], &["-o", "y.jsonl"]].concat());
+    assert!(!usual.said().contains("--store"), "{}", usual.stderr);
+}
+
 #[test]
 fn the_line_of_a_branch_and_of_any_id_finds_its_own_messages() {
     let folder = Folder::new();

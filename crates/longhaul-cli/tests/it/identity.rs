@@ -108,10 +108,11 @@ fn opened(form: Form, id: &str) -> String {
     OPENING.iter().fold(form.begun(id), |history, (role, text)| form.grown(&history, id, role, text))
 }
 
-/// Compacts `history` with the store called `store`.
+/// Compacts `history` with the store in the folder `store`: with its path on the command line, a summary would say that.
 fn compact(folder: &Folder, history: &str, store: &str) -> Ran {
-    let args = ["compact", "-", "--budget", "900", "--store", store, "--json"];
-    let ran = folder.run(&args, history.as_bytes());
+    let data = folder.path().join(store);
+    let variables = [("XDG_DATA_HOME", data.to_str().unwrap())];
+    let ran = folder.run_with(&variables, &["compact", "-", "--budget", "900", "--json"], history.as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     ran
 }
@@ -135,8 +136,8 @@ fn check(form: Form) {
     for n in 0..3 {
         for (at, name) in names.iter().enumerate() {
             let grown = round(form, &histories[at], name, &canary(name, n));
-            let ran = compact(&folder, &grown, "crowded.db");
-            let alone = compact(&folder, &grown, &format!("{name}.db"));
+            let ran = compact(&folder, &grown, "crowded");
+            let alone = compact(&folder, &grown, name);
             histories[at] = text(&ran);
             assert_eq!(histories[at], text(&alone), "{form:?}: what else is stored makes no difference");
             for other in names.iter().filter(|other| *other != name) {
@@ -155,9 +156,9 @@ fn check(form: Form) {
         .iter()
         .map(|name| {
             let grown = round(form, &histories[0], "david", &canary(name, 0));
-            let first = compact(&folder, &grown, "crowded.db");
+            let first = compact(&folder, &grown, "crowded");
             let grown = round(form, &text(&first), "david", &canary(name, 1));
-            let second = compact(&folder, &grown, "crowded.db");
+            let second = compact(&folder, &grown, "crowded");
             (first, second)
         })
         .collect();
@@ -170,12 +171,13 @@ fn check(form: Form) {
     assert_ne!(session(right), session(left));
     for (ran, other) in [(left_again, "canary_right"), (right_again, "canary_left"), (right, "canary_left")] {
         assert!(!text(ran).contains(other), "{form:?}: {}", text(ran));
-        let held = folder.run(&["history", &session(ran), "--full", "--store", "crowded.db"], b"");
+        let held =
+            folder.run(&["history", &session(ran), "--full", "--store", "crowded/longhaul/store.db"], b"");
         assert!(!String::from_utf8_lossy(&held.stdout).contains(other), "{form:?}");
         // What both come from stands in both.
         assert!(String::from_utf8_lossy(&held.stdout).contains("canary_david_0"), "{form:?}");
     }
-    let verified = folder.run(&["audit", "--verify", "--store", "crowded.db"], b"");
+    let verified = folder.run(&["audit", "--verify", "--store", "crowded/longhaul/store.db"], b"");
     assert_eq!(verified.code, 0, "{}", String::from_utf8_lossy(&verified.stdout));
 }
 
@@ -213,9 +215,10 @@ fn codex_conversations_stay_apart() {
 fn a_name_does_not_take_the_place_of_another_conversation() {
     let folder = Folder::new();
     let history = |canary| round(Form::OpenAi, &opened(Form::OpenAi, ""), "", canary);
-    let run =
-        |args: &[&str], input: &str| folder.run(&[args, &["--store", "s.db"]].concat(), input.as_bytes());
-    let victim = session(&compact(&folder, &history("canary_david"), "s.db"));
+    let run = |args: &[&str], input: &str| {
+        folder.run(&[args, &["--store", "s/longhaul/store.db"]].concat(), input.as_bytes())
+    };
+    let victim = session(&compact(&folder, &history("canary_david"), "s"));
     let is_davids = || {
         let held = text(&run(&["history", &victim, "--full"], ""));
         assert!(held.contains("canary_david") && !held.contains("canary_bobby"), "{held}");
@@ -225,8 +228,8 @@ fn a_name_does_not_take_the_place_of_another_conversation() {
     assert!(ran.said().contains("is the id of another conversation"), "{}", ran.stderr);
     is_davids();
     // An export says which names its session has, and no hash says that it does.
-    let own = session(&compact(&folder, &bobby, "other.db"));
-    let export = text(&folder.run(&["export", &own, "--store", "other.db"], b""));
+    let own = session(&compact(&folder, &bobby, "other"));
+    let export = text(&folder.run(&["export", &own, "--store", "other/longhaul/store.db"], b""));
     let forged = export.replacen("\"aliases\":[]", &format!("\"aliases\":[{victim:?}]"), 1);
     assert_ne!(forged, export);
     folder.file("forged.jsonl", forged.as_bytes());
@@ -240,11 +243,11 @@ fn a_name_does_not_take_the_place_of_another_conversation() {
 #[test]
 fn what_is_forgotten_of_a_conversation_and_stands_in_a_branch_of_it_is_told() {
     let folder = Folder::new();
-    let run = |args: &[&str]| folder.run(&[args, &["--store", "s.db"]].concat(), b"");
+    let run = |args: &[&str]| folder.run(&[args, &["--store", "s/longhaul/store.db"]].concat(), b"");
     let begun = round(Form::OpenAi, &opened(Form::OpenAi, ""), "", "canary_david");
-    let begun = text(&compact(&folder, &begun, "s.db"));
-    let trunk = session(&compact(&folder, &round(Form::OpenAi, &begun, "", "canary_left"), "s.db"));
-    let branch = session(&compact(&folder, &round(Form::OpenAi, &begun, "", "canary_right"), "s.db"));
+    let begun = text(&compact(&folder, &begun, "s"));
+    let trunk = session(&compact(&folder, &round(Form::OpenAi, &begun, "", "canary_left"), "s"));
+    let branch = session(&compact(&folder, &round(Form::OpenAi, &begun, "", "canary_right"), "s"));
     assert_ne!(trunk, branch);
     for (forgets, other) in [(&trunk, &branch), (&branch, &trunk)] {
         let ran = run(&["forget", forgets, "--range", "m3-m5"]);

@@ -35,8 +35,9 @@ fn there_and_back(path: &Path, format: Format, budget: &str) {
     assert_eq!(fs::read(folder.path().join(format!("{name}.bak"))).unwrap(), before, "{what}");
     let copied = folder.file("copy.jsonl", &before);
     // Into a store of its own: without one nothing says how handles are looked up.
-    let apart = ["compact", "copy.jsonl", "--budget", budget, "-o", "small.jsonl", "--store", "apart.db"];
-    let other = folder.run(&apart, b"");
+    let apart = ["compact", "copy.jsonl", "--budget", budget, "-o", "small.jsonl"];
+    let data = folder.path().join("apart");
+    let other = folder.run_with(&[("XDG_DATA_HOME", data.to_str().unwrap())], &apart, b"");
     assert_eq!(other.code, 0, "{what}: {}", other.stderr);
     let small = fs::read(folder.path().join("small.jsonl")).unwrap();
     assert_eq!(said(&after, format), said(&small, format), "{what}: the same history as with -o");
@@ -49,6 +50,64 @@ fn there_and_back(path: &Path, format: Format, budget: &str) {
 #[test]
 fn a_session_file_is_compacted_and_taken_back() {
     there_and_back(&example(), Format::ClaudeCode, "4k");
+}
+
+/// Its handle follows the file to its other name: what it writes then is in the copy alone, at the second compaction as at the first.
+#[cfg(unix)]
+#[test]
+fn what_an_agent_writes_that_has_the_session_open_is_told() {
+    use std::io::Write as _;
+    const LATE: &[u8] = b"{\"type\":\"summary\",\"summary\":\"written late\"}\n";
+    let folder = Folder::new();
+    let before = fs::read(example()).unwrap();
+    let file = folder.file("s.jsonl", &before);
+    let compacted = |budget: &str| {
+        let ran =
+            folder.run(&["compact", "s.jsonl", "--budget", budget, "--in-place", "--session", "work"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.said()
+    };
+    let mut agent = fs::OpenOptions::new().append(true).open(&file).unwrap();
+    assert!(!compacted("6k").contains("an agent had it open"));
+    agent.write_all(LATE).unwrap();
+    assert_eq!(fs::read(folder.path().join("s.jsonl.bak")).unwrap(), [&before[..], LATE].concat());
+    let told =
+        format!("s.jsonl.bak holds {} bytes more than the session had: an agent had it open", LATE.len());
+    let mut second = fs::OpenOptions::new().append(true).open(&file).unwrap();
+    let said = compacted("4k");
+    assert!(said.contains(&told) && said.contains(&format!("tail -c +{}", before.len() + 1)), "{said}");
+    // Another copy, and another agent.
+    second.write_all(LATE).unwrap();
+    let undone = folder.run(&["undo", "work"], b"").said();
+    assert!(undone.contains("byte for byte") && undone.contains("s.jsonl.bak2 holds"), "{undone}");
+    let undone = folder.run(&["undo", "work"], b"").said();
+    assert!(undone.contains("byte for byte") && undone.contains(&told), "{undone}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    // As it says.
+    let command = undone.split("once the agent is left: ").nth(1).unwrap();
+    let command = command.split(" longhaul:").next().unwrap();
+    let ran = std::process::Command::new("sh").args(["-c", command]).status().unwrap();
+    assert!(ran.success() && fs::read(&file).unwrap().ends_with(LATE), "{command}");
+    let said = compacted("6k");
+    assert!(!said.contains(&told) && said.contains("s.jsonl.bak2 holds"), "the session has it now: {said}");
+}
+
+/// A copy that is renewed is another name of the session as well.
+#[cfg(unix)]
+#[test]
+fn what_is_written_late_into_a_session_that_was_compacted_before_has_a_name() {
+    use std::io::Write as _;
+    let folder = Folder::new();
+    let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+    let compacted = |budget: &str| {
+        let ran = folder.run(&["compact", "s.jsonl", "--budget", budget, "--in-place"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    compacted("6k");
+    let mut agent = fs::OpenOptions::new().append(true).open(&file).unwrap();
+    compacted("4k");
+    agent.write_all(b"{}\n").unwrap();
+    assert!(fs::read(folder.path().join("s.jsonl.bak")).unwrap().ends_with(b"{}\n"));
 }
 
 #[test]

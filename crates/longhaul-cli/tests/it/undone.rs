@@ -51,6 +51,34 @@ fn a_file_that_was_compacted_in_place_comes_back_byte_for_byte() {
     assert_eq!(said(&folder, "session.jsonl"), before);
 }
 
+/// `--force` compacts it all the same, and takes that back all the same.
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_comes_back_where_somebody_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let before = session(&folder);
+    let path = folder.path().join("session.jsonl");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let compact =
+        ["compact", "session.jsonl", "--budget", "4k", "--session", "work", "--in-place", "--force"];
+    run(&folder, &compact);
+    let after = said(&folder, "session.jsonl");
+    let refused = folder.run(&["undo", "work"], b"");
+    assert!(
+        refused.code == 4
+            && refused
+                .said()
+                .contains("it is read-only; `longhaul undo 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa --force`"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(said(&folder, "session.jsonl"), after);
+    run(&folder, &["undo", "work", "--force"]);
+    assert_eq!(said(&folder, "session.jsonl"), before);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o444);
+}
+
 #[test]
 fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
     let folder = Folder::new();
@@ -72,7 +100,11 @@ fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
     assert!(refused.said().contains(words), "{}", refused.stderr);
     assert_eq!((kept(), n_in_force()), ((written.clone(), before.clone()), 1));
     let undone = run(&folder, &["undo", "work", "--keep-file"]);
-    assert!(undone.said().contains("no summary is in force"), "{}", undone.stderr);
+    assert!(undone.said().contains("no summary is in force in the store"), "{}", undone.stderr);
+    let words =
+        "session.jsonl was written to since and stays compacted, as asked: the agent sees the summary";
+    assert!(undone.said().contains(words), "{}", undone.stderr);
+    assert!(!undone.said().contains("the whole conversation"), "{}", undone.stderr);
     assert_eq!((kept(), n_in_force()), ((written, before), 0));
 
     for (what, code, expected) in [
@@ -299,7 +331,11 @@ fn a_way_back_that_is_named_can_be_gone() {
     assert!(undone.said().contains("copy.jsonl has it, too, and was written to since"), "{}", undone.stderr);
     assert!(undone.said().contains("--keep-file` takes the record back"), "{}", undone.stderr);
     let undone = run(&folder, &["undo", "work", "--keep-file"]);
-    assert!(undone.said().contains("the agent sees the whole conversation"), "{}", undone.stderr);
+    assert!(
+        undone.said().contains("copy.jsonl was written to since and stays compacted"),
+        "{}",
+        undone.stderr
+    );
     assert_eq!([said(&folder, "session.jsonl"), said(&folder, "copy.jsonl")], [before.clone(), written]);
 
     let folder = Folder::new();

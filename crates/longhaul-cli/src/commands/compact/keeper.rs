@@ -50,6 +50,11 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    /// Returns the flags with which an agent's command finds the store; `None` where it could not.
+    pub(super) fn flags_from_anywhere(&self) -> Option<String> {
+        store::flags_from_anywhere(self.args)
+    }
+
     /// Returns the session that a history is, or will be, recorded as.
     pub(super) fn holder(&self, said: &Said<'_>) -> SessionId {
         let known = || match self.existing()? {
@@ -145,6 +150,29 @@ pub(super) fn take_back(plan: &Plan<'_>, report: &Report) {
     let done = store.and_then(|store| store::block_on(withdrawal.make(store, clock::now_ms())));
     if let Err(error) = done {
         say!("the store has it as in force all the same: {}", exit::words(&error));
+    }
+}
+
+/// Says of the copies that earlier compactions of the file left whether an agent has written to them since: nobody else would.
+pub(super) fn tell_left_behind(plan: &Plan<'_>, report: &Report) {
+    let Some(recorded) = &report.recorded else { return };
+    let Ok(place) = plan.file.canonicalize() else { return };
+    let traces = async |store: &Store| {
+        let mut files: Vec<Replaced> = Vec::new();
+        for record in store.records(&recorded.id).await? {
+            let trace = Trace::of(store, &record.id).await?;
+            files.extend(trace.map_or_else(Vec::new, |trace| trace.files));
+        }
+        Ok(files)
+    };
+    // What cannot be looked up is no reason to say that the compaction failed.
+    let files = plan.keeper.store().and_then(|store| store::block_on(traces(store))).unwrap_or_default();
+    let mut told: Vec<&Path> = Vec::new();
+    for file in files.iter().rev().filter(|file| file.path == place) {
+        if !told.contains(&&*file.backup) {
+            told.push(&file.backup);
+            file.tell_left_behind();
+        }
     }
 }
 

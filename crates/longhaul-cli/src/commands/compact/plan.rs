@@ -175,9 +175,9 @@ impl<'a> Plan<'a> {
         if is_set || !self.keeper.is_used {
             return None;
         }
-        let session = self.keeper.holder(said);
+        let (session, flags) = (self.keeper.holder(said), self.keeper.flags_from_anywhere()?);
         Some(format!(
-            "`longhaul recall {} m12` shows m12 whole",
+            "`longhaul recall {} m12{flags}` shows m12 whole",
             paint::name(found::end_of(session.as_str()))
         ))
     }

@@ -17,7 +17,7 @@ use crate::{
     counter::Named,
     exit::without_secrets,
     paint::{self, GREEN, Painter, grouped, plain},
-    store::Recorded,
+    store::{self, Recorded},
 };
 
 /// Returns a line of the report, over several lines where it is long.
@@ -297,11 +297,11 @@ impl Report {
     /// Returns where the originals are kept, and how they come back.
     fn kept(&self, recorded: &Recorded) -> String {
         let store = Painter::stderr().short(&paint::name(&recorded.store), 70);
-        let session = plain(&recorded.session);
+        let (session, flags) = (plain(&recorded.session), store::flags());
         let kept = match (recorded.deleted, self.not_kept) {
             _ if let Some(problem) = &recorded.damaged => format!(
                 "recorded in {store}, where the session is damaged: {problem}; what is lacking does not come back, and `longhaul \
-                 audit {session} --verify` tells more"
+                 audit {session} --verify{flags}` tells more"
             ),
             (0, NotKept { forgotten: 0, .. }) => match self.not_kept.words() {
                 None => format!("every original is kept in {store}"),
@@ -318,11 +318,11 @@ impl Report {
         };
         let mut out = wrapped(&kept);
         let what = if recorded.deleted > 0 { "shows the summary:" } else { "shows them:     " };
-        out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}")));
+        out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}{flags}")));
         if recorded.deleted == 0 {
             // What was written where nothing stood before stays there.
             let what = if self.comes_back { "takes this back:" } else { "takes the record back:" };
-            out.push_str(&paint::with_whole("  ", what, &format!("longhaul undo {session}")));
+            out.push_str(&paint::with_whole("  ", what, &format!("longhaul undo {session}{flags}")));
             if self.backup.is_some() && !self.comes_back {
                 out.push_str(&wrapped(
                     "the file itself stays: its name holds a secret or is not UTF-8, and is not kept",
