@@ -239,7 +239,7 @@ pub(crate) fn written_format_or_auto(name: &str) -> Result<FormatArg, String> {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ContextArgs {
-    /// The transcript; `-` is stdin
+    /// The transcript; `-` is stdin, and on a terminal the newest session of an agent in this folder, or conversation of chat
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -260,7 +260,7 @@ pub(crate) struct ContextArgs {
 
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct CompactArgs {
-    /// The transcript; `-` is stdin
+    /// The transcript; `-` is stdin, and on a terminal the newest session of an agent in this folder
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use anyhow::{Result, bail};
 use self::agents::Named;
 pub(crate) use self::{
     about::{About, Reach, asked_in},
-    agents::{Agent, all, format_at, id_at, is_kept_by_an_agent, places},
+    agents::{Agent, all, format_at, id_at, is_kept_by_an_agent, is_kept_in, places},
     ids::Ids,
     list::{json_lines, table},
     pick::pick,
@@ -68,13 +68,16 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
     match named(words)? {
         Some(path) => *file = path,
         None => {
-            say!(
-                "no session's id begins or ends with {:?}, and no first request holds it",
-                paint::name(words)
-            );
+            say!("{}", unknown(words));
         }
     }
     Ok(())
+}
+
+/// Returns that `words` stand for no session.
+pub(crate) fn unknown(words: &str) -> String {
+    let words = paint::name(&paint::cut(words, 200));
+    format!("no session's id begins or ends with {words:?}, and no first request holds it")
 }
 
 /// Returns the newest session of the folder that one is in.
@@ -104,6 +107,17 @@ pub(crate) fn newest_here() -> Result<PathBuf> {
     };
     told(&found);
     Ok(found.path)
+}
+
+/// Returns how a session is named where nothing is typed and nothing comes from a pipe.
+pub(crate) fn how_named() -> String {
+    match newest() {
+        Some(newest) => format!(
+            "name a FILE or a session: {} is the newest of this folder (`longhaul sessions` lists them)",
+            newest.typed(&Ids::of(&all()))
+        ),
+        None => "name a FILE, or a session by its id (`longhaul sessions` lists them)".to_owned(),
+    }
 }
 
 /// Returns the session whose id begins or ends with `words`, or whose title holds them; `None` where there is none.

@@ -1,5 +1,7 @@
 //! Reading: a file or stdin, of a format that is named or recognised.
 
+mod unread;
+
 use std::{
     collections::{HashMap, HashSet},
     fs::File,
@@ -8,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use longhaul::wire::{self, Document, Format, Problem, Profile};
+use longhaul::wire::{self, Document, Format, Problem, Profile, WireError};
 
 use crate::{
     exit::{Impossible, without_secrets},
@@ -19,15 +21,40 @@ use crate::{
 
 /// Reads the document at `path` (`-` is stdin).
 pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> {
+    let mut looks_like = None;
     let read = match opencode::exported(path, None) {
         Some(session) => wire::read(Some(Format::Opencode), &session?[..]),
-        None => wire::read(format.or_else(|| found::format_at(path)), open(path)?),
+        None => match format.or_else(|| found::format_at(path)) {
+            Some(format) => {
+                let mut bytes = Vec::new();
+                open(path)?
+                    .read_to_end(&mut bytes)
+                    .map_err(WireError::Io)
+                    .and_then(|_| wire::read(Some(format), &bytes[..]))
+                    .inspect_err(|_| looks_like = unread::other_than(format, &bytes))
+            }
+            None => wire::read(None, open(path)?),
+        },
     };
-    let document = read.map_err(|error| match matches!(error, wire::WireError::Io(_)) {
+    let document = read.map_err(|error| match matches!(error, WireError::Io(_)) {
+        false if path == Path::new("-") && matches!(error, WireError::Empty) => {
+            anyhow::Error::new(Impossible(format!("stdin: the input is empty; {}", found::how_named())))
+        }
         true => anyhow::Error::new(error).context(format!("{} cannot be read", shown(path))),
         // What it quotes of the file is for who may read that: `mcp` tells it apart.
-        false => anyhow::Error::new(error).context(Impossible(shown(path).to_string())),
+        false => match looks_like {
+            Some(other) => anyhow::Error::new(error).context(unread::told(other)),
+            None => anyhow::Error::new(error),
+        }
+        .context(Impossible(shown(path).to_string())),
     })?;
+    unread::must_be_read(&document).map_err(|error| error.context(Impossible(shown(path).to_string())))?;
+    if let Some(other) = format.and_then(|format| unread::other_than(format, document.as_bytes()))
+        && found::is_kept_in(other)
+    {
+        // Of lines that are not its own a format may read some. Who names it may know better all the same.
+        say!("{} looks like a session of {other}, and is read as {}", shown(path), document.format());
+    }
     progress::working(document.as_bytes().len() as u64);
     Ok(document)
 }

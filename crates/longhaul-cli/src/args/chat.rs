@@ -29,7 +29,7 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) tokenizer: Option<PathBuf>,
     /// How freely the model may answer, from 0 up [default: the server's]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = super::number::temperature)]
     pub(crate) temperature: Option<f64>,
     /// Begin with this standing instruction
     #[arg(long, value_name = "TEXT")]

@@ -30,9 +30,23 @@ pub(crate) fn tokens(text: &str) -> Result<u64, String> {
     Ok(tokens)
 }
 
+/// Takes a temperature: a number from 0 up.
+pub(crate) fn temperature(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| format!("{text:?} is no temperature; expected a number from 0 up, such as 0.7"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_temperature_is_a_number_from_nothing_up() {
+        assert_eq!(["0", "0.7", "2"].map(temperature), [Ok(0.0), Ok(0.7), Ok(2.0)]);
+        for text in ["nan", "inf", "-1", "", "warm"] {
+            assert!(temperature(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn people_say_numbers_of_tokens_so() {

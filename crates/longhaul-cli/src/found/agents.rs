@@ -162,7 +162,7 @@ pub(crate) fn is_kept_by_an_agent(path: &Path) -> bool {
 }
 
 /// Returns whether sessions of an agent are kept in this format.
-pub(super) fn is_kept_in(format: Format) -> bool {
+pub(crate) fn is_kept_in(format: Format) -> bool {
     AGENTS.iter().any(|agent| agent.format == format)
 }
 

@@ -132,7 +132,10 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
         looked_up = lookup::look_up(&archive, session.as_ref(), &asked.query, limit)?;
     }
     if looked_up.found.is_empty() {
-        bail!("no message holds the words of {:?}; try fewer words, or session \"all\"", plain(&asked.query));
+        // Who asked has it in full.
+        const ECHOED: usize = 200;
+        let query = plain(&paint::cut(&asked.query, ECHOED));
+        bail!("no message holds the words of {query:?}; try fewer words, or session \"all\"");
     }
     let mut out = String::new();
     if looked_up.by == By::SomeWords {
@@ -240,7 +243,14 @@ fn file(named: Option<&str>) -> Result<PathBuf> {
         None => file = found::newest_here()?,
         // The protocol itself comes from there.
         Some("-" | "" | "/dev/stdin") => bail!("session is to be an id, words or a file"),
-        Some(_) => found::settle(&mut file)?,
+        Some(words) => {
+            found::settle(&mut file)?;
+            // What was no path, and still is, stands for nothing.
+            let is_words = !words.contains(['/', '\\', '.']) && file == std::path::Path::new(words);
+            if is_words && !file.exists() {
+                bail!("{}; `sessions` lists them", found::unknown(words));
+            }
+        }
     }
     Ok(file)
 }

@@ -49,6 +49,39 @@ fn a_number_of_tokens_below_nothing_is_told_as_such() {
     }
 }
 
+/// In a script stdin is no terminal, and often nothing.
+#[test]
+fn where_nothing_is_named_and_nothing_comes_it_is_told_how_a_session_is_named() {
+    let folder = Folder::new();
+    let ran = folder.run(&["context"], b"");
+    assert!(
+        ran.code == 4 && ran.said().contains("stdin: the input is empty; name a FILE, or a session"),
+        "{}",
+        ran.stderr
+    );
+    let home = folder.path().join(".claude/projects/-w");
+    std::fs::create_dir_all(&home).unwrap();
+    let here = folder.path().canonicalize().unwrap();
+    let text =
+        std::fs::read_to_string(example()).unwrap().replace("/home/dev/longhaul", here.to_str().unwrap());
+    std::fs::write(home.join("7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl"), text).unwrap();
+    let ran = folder.run(&["context"], b"");
+    assert!(ran.code == 4 && ran.said().contains("7d1c2f6a is the newest of this folder"), "{}", ran.stderr);
+    assert_eq!(folder.run(&["context", "7d1c2f6a"], b"").code, 0);
+}
+
+#[test]
+fn words_about_settings_and_formats_name_what_there_is() {
+    let folder = Folder::new();
+    folder.file("a.json", OPENAI.as_bytes());
+    let ran = folder.run(&["compact", "a.json", "--budget", "10", "--preset", "bogus"], b"");
+    assert!(ran.said().contains("`chain`, or `off`"), "{}", ran.stderr);
+    let ran = folder.run(&["compact", "a.json", "--budget", "10", "--in-place"], b"");
+    assert!(ran.code == 4 && ran.said().contains("a history of openai is no session file"), "{}", ran.stderr);
+    let ran = folder.run(&["chat", "--temperature", "nan"], b"");
+    assert!(ran.code == 2 && ran.said().contains("is no temperature"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_store_that_ends_with_the_command_is_none() {
     let text = std::fs::read(example()).unwrap();
@@ -140,6 +173,54 @@ fn wrong_types_are_named_by_their_path() {
         ("calls are no list", r#"[{"role":"assistant","content":null,"tool_calls":{"a":1}}]"#),
     ] {
         check(name, input.as_bytes(), Fails(4, &["expected"]));
+    }
+}
+
+/// Every format of lines carries the lines that it does not know: read as the wrong one, a history was empty and "within the budget".
+#[test]
+fn a_history_that_is_read_as_another_format_is_no_empty_one() {
+    let codex = concat!(
+        r#"{"timestamp":"2026-01-05T10:00:00Z","type":"session_meta","payload":{"id":"019eef3d-abd1-72e1-ab99-dcdb259027c5","cwd":"/a"}}"#,
+        "\n",
+        r#"{"timestamp":"2026-01-05T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello there"}]}}"#,
+        "\n"
+    );
+    let folder = Folder::new();
+    folder.file("openai.json", OPENAI.as_bytes());
+    folder.file("codex.jsonl", codex.as_bytes());
+    let begun = codex.lines().next().unwrap();
+    folder.file("begun.jsonl", begun.as_bytes());
+    folder.file("prose", b"\nDear model, please fix it.");
+    folder.file("notes", b"\n{\"kind\":\"note\",\"text\":\"Dear model, please fix it.\"}\n");
+    folder.file("none.json", b"[]");
+    let commands = [&["compact", "--budget", "9000"][..], &["count"], &["context"]];
+    for (from, file, named) in [
+        ("claude-code", "codex.jsonl", "looks like codex (--from codex): line 1: found {\"timestamp\""),
+        ("claude-code", "begun.jsonl", "looks like codex (--from codex)"),
+        ("codex", "openai.json", "it looks like openai (--from openai): line 1: found [{\"role\""),
+        ("codex", "prose", "found Dear model, please fix it.; expected a Codex rollout file"),
+        ("claude-code", "notes", "read as claude-code, nothing in it is a message: line 2: found {\"kind\""),
+    ] {
+        for command in commands {
+            let ran = folder.run(&[command, &["--from", from, file]].concat(), b"");
+            assert!(ran.code == 4 && ran.stdout.is_empty(), "{command:?} {from} {file}: {}", ran.stderr);
+            let said = ran.said();
+            assert!(said.contains(named) && said.contains("; expected a "), "{command:?}: {said}");
+        }
+    }
+    // Of some lines of another agent's it makes messages.
+    folder.file("claude.jsonl", &std::fs::read(example()).unwrap());
+    let told = folder.run(&["count", "--from", "codex", "claude.jsonl"], b"").said();
+    let looks_like = "claude.jsonl looks like a session of claude-code, and is read as codex";
+    assert!(told.contains(looks_like), "{told}");
+    // Nobody has said anything yet.
+    for args in [&["begun.jsonl"][..], &["begun.jsonl", "--from", "codex"], &["none.json"]] {
+        let ran = folder.run(&[&["count"], args].concat(), b"");
+        assert!(
+            ran.code == 0 && String::from_utf8_lossy(&ran.stdout).contains("0 messages"),
+            "{args:?} {}",
+            ran.stderr
+        );
     }
 }
 

@@ -207,7 +207,7 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
         ("context", json!({}), "no session of an agent's was found"),
         ("context", json!({"session": "-"}), "an id, words or a file"),
         ("context", json!({"session": "nowhere.jsonl"}), "nowhere.jsonl cannot be opened"),
-        ("context", json!({"session": "--version"}), "--version cannot be opened"),
+        ("context", json!({"session": "--version"}), "no session's id begins or ends with \"--version\""),
         ("compact", json!({"session": example(), "budget": "much"}), "much"),
         ("compact", json!({"session": example(), "budget": 1}), "floor"),
         ("compact", json!({"session": example(), "output": "-"}), "is to be a file"),
@@ -234,6 +234,21 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
     };
     assert_eq!(answer["result"], json!({}));
     assert_eq!(client.end(), Some(0));
+}
+
+/// Who asks sees no stderr, and has their own words.
+#[test]
+fn what_is_not_there_is_said_in_the_answer_and_in_short() {
+    let folder = recorded();
+    let mut client = Client::start(&folder);
+    for tool in ["context", "compact"] {
+        let (failed, said) = client.call(tool, json!({"session": "feedbeef"}));
+        assert!(failed && said.contains("no session's id begins or ends with \"feedbeef\""), "{said}");
+        assert!(!said.contains("No such file"), "{said}");
+    }
+    let query = "zebra ".repeat(1_000);
+    let (failed, said) = client.call("recall", json!({"query": query}));
+    assert!(failed && said.contains("zebra zebra") && said.len() < 400, "{said}");
 }
 
 #[test]

@@ -372,7 +372,7 @@ mod tests {
         // Of what another preset may set nothing is known.
         expect![[r#"
             the configuration has 4 problems:
-              preset: unknown variant `best`, expected one of `context-manager`, `rolling`, `session`, `two-tier`, `chain` (from file a.toml)
+              preset: unknown variant `best`, expected one of `context-manager`, `rolling`, `session`, `two-tier`, `chain`, or `off` (from file a.toml)
               mode: unknown variant `magic`, expected one of `rules`, `llm`, `hybrid` (from environment LONGHAUL_MODE)
               cooldown_messages: invalid value: integer `-3`, expected u64 (from flag --set cooldown_messages)
               preserve_recent: 1 is too small; expected at least 2 (from flag --set preserve_recent)"#]].assert_eq(&told("preset = \"best\"\nreset_ratio = 0.95"));

@@ -226,7 +226,8 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for WordOr<T> {
         if text == self.word {
             return Ok(None);
         }
-        T::deserialize(de::value::StrDeserializer::<E>::new(text)).map(Some)
+        let value = T::deserialize(de::value::StrDeserializer::<E>::new(text));
+        value.map(Some).map_err(|error| E::custom(format_args!("{error}, or `{}`", self.word)))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Option<T>, E> {

@@ -157,7 +157,7 @@ fn only_read(format: Format) -> Impossible {
 
 fn no_session_file(format: Format) -> Impossible {
     Impossible(format!(
-        "a {format} history is no session file of Claude Code or Codex; name a new file with -o"
+        "a history of {format} is no session file of Claude Code or Codex; name a new file with -o"
     ))
 }
 
