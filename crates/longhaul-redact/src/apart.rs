@@ -20,6 +20,8 @@ pub(crate) struct Named {
 pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
     match shape {
         Shape::Table => tables::cells(text, head),
+        Shape::Rows => tables::rows(text, head),
+        Shape::Html => tables::html_cells(text, head),
         Shape::List => items(text, head),
         Shape::Pairs => passwords_of_pairs(text, head.end),
         Shape::Insert => inserted(text, head.end),
@@ -32,7 +34,11 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
 /// Returns whether a column is called a secret.
 pub(crate) fn is_label(name: &[u8]) -> bool {
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase);
-    let letters: Vec<u8> = letters.collect();
+    let mut letters: Vec<u8> = letters.collect();
+    if SHORT_LABELS.contains(&&letters[..]) {
+        return true;
+    }
+    letters.truncate(letters.len() - letters.iter().rev().take_while(|byte| byte.is_ascii_digit()).count());
     let name = letters.strip_suffix(b"s").unwrap_or(&letters);
     LABELS.iter().any(|label| name.ends_with(label) || letters.ends_with(label))
 }
@@ -87,7 +93,11 @@ fn items(text: &[u8], head: Range<usize>) -> Named {
 fn dashed(text: &[u8], at: usize) -> Named {
     let mut named = Named { values: Vec::new(), end: at };
     for line in lines(text, at) {
+        // Behind the number of a line, or the mark of one that is added.
         let shown = &text[line.clone()];
+        let number = tables::number(shown);
+        let mark = number + usize::from(shown.get(number) == Some(&b'+'));
+        let (line, shown) = (line.start + mark..line.end, &shown[mark..]);
         let indent = shown.len() - shown.trim_ascii_start().len();
         let Some(item) = shown.trim_ascii_start().strip_prefix(b"- ") else {
             match shown.trim_ascii().is_empty() {
@@ -364,6 +374,9 @@ const LABELS: &[&[u8]] = &[
     b"clientsecret",
     b"privatekey",
 ];
+
+/// Other names end so, too.
+const SHORT_LABELS: [&[u8]; 3] = [b"pass", b"pw", b"mdp"];
 
 /// What a JSON web key keeps for its owner.
 const PRIVATE_MEMBERS: [&[u8]; 7] = [b"d", b"k", b"p", b"q", b"dp", b"dq", b"qi"];

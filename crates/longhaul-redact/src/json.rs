@@ -3,6 +3,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr, memchr2};
+use serde::de::IgnoredAny;
 
 use crate::{
     rules::RuleSet,
@@ -16,17 +17,24 @@ use crate::{
 /// The text is searched twice: as it stands, where a key and its value are side by side, and each string with its
 /// escapes undone, where a file's lines are lines. What is no JSON is searched as a text in place of the first.
 pub(crate) fn find_in_json(set: &RuleSet, json: &str, is_json: bool) -> Vec<Struck> {
+    find_at_depth(set, json, is_json, 1)
+}
+
+fn find_at_depth(set: &RuleSet, json: &str, is_json: bool, depth: usize) -> Vec<Struck> {
     let mut struck = match is_json {
         true => strikes_as_it_stands(set, json),
         false => find(set, json),
     };
     struck.extend(strikes_in_command_lines(set, json));
+    if is_json && has_escaped_key(json) {
+        struck.extend(strikes_unescaped(json, |text| strikes(set, Cow::Borrowed(text))));
+    }
     join(set, &mut struck);
     if is_json {
         keep_inside_literals(json, &mut struck);
     }
     for Literal { span: literal, .. } in Literals::of(json).filter(|literal| literal.is_escaped) {
-        let found = strikes_behind_escapes(set, &json[literal.clone()], 1);
+        let found = strikes_behind_escapes(set, &json[literal.clone()], depth);
         if found.len() > struck.capacity() / 2 {
             // Not twice of it: one string may be all of the text.
             struck.reserve_exact(found.len());
@@ -66,16 +74,27 @@ fn strikes_as_it_stands(set: &RuleSet, json: &str) -> Vec<Struck> {
 }
 
 /// Returns what is struck in `raw` once its escapes are undone, and in what is escaped there once more: arguments are JSON in a
-/// string, which may hold a body that is, too.
+/// string, which may hold a body that is, too. JSON there is searched string by string, as it is where it stands by itself: what
+/// ends a string must end the last line of what it says, too.
 pub(crate) fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
-    let text = unescaped(raw);
-    let mut struck = strikes(set, Cow::Borrowed(&text));
-    struck.extend(strikes_in_command_lines(set, &text));
-    join(set, &mut struck);
-    if depth < MOST_ESCAPED && text.contains('\\') {
-        struck.extend(strikes_behind_escapes(set, &text, depth + 1));
+    strikes_unescaped(raw, |text| {
+        if depth < MOST_ESCAPED && is_of_objects(text) {
+            return find_at_depth(set, text, true, depth + 1);
+        }
+        let mut struck = strikes(set, Cow::Borrowed(text));
+        struck.extend(strikes_in_command_lines(set, text));
         join(set, &mut struck);
-    }
+        if depth < MOST_ESCAPED && text.contains('\\') {
+            struck.extend(strikes_behind_escapes(set, text, depth + 1));
+            join(set, &mut struck);
+        }
+        struck
+    })
+}
+
+/// Returns what `find` finds in `raw` with its escapes undone, where it stands in `raw`.
+fn strikes_unescaped(raw: &str, find: impl Fn(&str) -> Vec<Struck>) -> Vec<Struck> {
+    let mut struck = find(&unescaped(raw));
     let mut places = Places::of(raw);
     struck.retain_mut(|struck| {
         let start = places.place(struck.start);
@@ -83,6 +102,16 @@ pub(crate) fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> 
         struck.moved(start..end).next().map(|moved| *struck = moved).is_some()
     });
     struck
+}
+
+/// Returns whether a key in `json` has letters that are spelled by their numbers: what it names stands beside it.
+fn has_escaped_key(json: &str) -> bool {
+    let is_key = |span: &Range<usize>| {
+        json.get(span.end + 1..).is_some_and(|behind| behind.trim_start().starts_with(':'))
+    };
+    Literals::of(json)
+        .filter(|literal| literal.is_escaped && literal.span.len() <= LONGEST_KEY)
+        .any(|Literal { span, .. }| is_key(&span) && json[span].contains("\\u"))
 }
 
 /// Returns what is struck in lists of strings that are read as the words of a command line: `["mysql", "-u", "root", "-pX"]`.
@@ -131,6 +160,9 @@ fn strikes_in_command_lines(set: &RuleSet, json: &str) -> Vec<Struck> {
 /// A longer string is no word of a command line, in bytes.
 const LONGEST_WORD: usize = 1_000;
 
+/// A longer key is no label, in bytes.
+const LONGEST_KEY: usize = 400;
+
 /// How much of either end of a string is read together with what stands beside it, in bytes.
 const EDGE: usize = 1 << 10;
 
@@ -162,6 +194,16 @@ fn keep_inside_literals(json: &str, struck: &mut Vec<Struck>) {
         let span = if *is_escaped { escapes.widen(span) } else { span };
         found.moved(span).next().map(|cut| *found = cut).is_some()
     });
+}
+
+/// Returns whether `text` is values of JSON, one or several.
+pub(crate) fn is_json(text: &str) -> bool {
+    serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>().all(|value| value.is_ok())
+}
+
+/// Returns whether `text` is objects or lists of JSON.
+pub(crate) fn is_of_objects(text: &str) -> bool {
+    matches!(text.trim_ascii_start().as_bytes(), [b'{' | b'[', ..]) && is_json(text)
 }
 
 /// Returns whether `text` is one JSON value. Only the outline is checked: strings closed, brackets paired.

@@ -7,9 +7,15 @@ use std::{
 };
 
 use longhaul_transcript::ContentHash;
-use serde::de::IgnoredAny;
 
-use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan, scan::Struck, settle};
+use crate::{
+    Finding, RedactError, Vault,
+    json::{find_in_json, is_json},
+    rules::RuleSet,
+    scan,
+    scan::Struck,
+    settle,
+};
 
 /// Finds and replaces secrets. Cheap to make and to clone; rules are read and compiled when they are first needed.
 #[derive(Clone)]
@@ -121,11 +127,6 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
     }
     out.push_str(&text[at..]);
     Cow::Owned(out)
-}
-
-/// Returns whether `text` is values of JSON, one or several.
-fn is_json(text: &str) -> bool {
-    serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>().all(|value| value.is_ok())
 }
 
 fn fingerprint(files: &[&str]) -> ContentHash {

@@ -78,6 +78,10 @@ pub(crate) enum Side {
 pub(crate) enum Shape {
     /// The first line of a table, for the cells below it.
     Table,
+    /// The head of rows of a name and a value, for the values whose name is a secret's.
+    Rows,
+    /// A cell in the first row of a table of HTML, for the cells below it.
+    Html,
     /// What opens a list, for its items.
     List,
     /// What names users and their passwords, for the passwords of pairs.
@@ -345,7 +349,13 @@ impl RawRule {
 
     /// Returns the rule with words in the place of the lists that it names.
     fn with_names(mut self, names: &Names) -> RawRule {
-        self.regex = self.regex.map(|regex| names.put_into(&regex));
+        // Not in key words, which are how a name begins.
+        let ended = |regex: &str| {
+            let end = |regex: String, list: &str| regex.replace(list, &format!("{list}{NAME_END}"));
+            let ended = ["{{password}}", "{{pass}}"].into_iter().fold(regex.to_owned(), end);
+            names.put_into(&ended)
+        };
+        self.regex = self.regex.as_deref().map(ended);
         let (listed, words) = self.keywords.into_iter().partition(|word| word.contains("{{"));
         self.keywords = words;
         self.keywords
@@ -545,6 +555,10 @@ fn is_repetition(rest: &[u8]) -> bool {
     }
     first > 0 && rest.get(at) == Some(&b'}')
 }
+
+/// What may end the name of a password: a number, and that it is given again (`password_confirmation`, `new_password2`).
+const NAME_END: &str =
+    r"(?:[ _-]?(?:confirm(?:ation|ed)?|again|repeat(?:ed)?|verify|verification)|[_-]?[0-9]{1,2})?";
 
 /// What gitleaks puts between a name and its value; expressions that have it need not be tried elsewhere.
 const ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)"#;

@@ -8,7 +8,7 @@ use regex::bytes::CaptureLocations;
 
 use crate::{
     apart, base64, hex, hidden,
-    json::strikes_behind_escapes,
+    json::{find_in_json, is_of_objects, strikes_behind_escapes},
     lines, percent, pieces,
     places::Places,
     rules::{Candidate, Rule, RuleSet},
@@ -69,7 +69,11 @@ pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Struck> {
     let mut struck = strikes(set, Cow::Borrowed(text));
     // A text may quote JSON, which spells any letter as it likes.
     if ESCAPED.iter().any(|escaped| contains(text.as_bytes(), escaped)) {
-        struck.extend(strikes_behind_escapes(set, text, 1));
+        let found = match is_of_objects(text) {
+            true => find_in_json(set, text, true),
+            false => strikes_behind_escapes(set, text, 1),
+        };
+        struck.extend(found);
         join(set, &mut struck);
     }
     struck

@@ -11,7 +11,7 @@ pub(crate) fn cells(text: &[u8], head: Range<usize>) -> Named {
     let line = line_around(text, head.start);
     let mut named = Named { values: Vec::new(), end: after(text, &line) };
     let Some(columns) = Columns::of(text, line) else { return named };
-    let (mut is_ruled, mut blanks) = (columns.separator != b'|', 0);
+    let (mut is_ruled, mut blanks) = (columns.is_bare || columns.separator != b'|', 0);
     while named.end < text.len() {
         let row = line_around(text, named.end);
         if text[row.clone()].trim_ascii().is_empty() {
@@ -35,6 +35,55 @@ pub(crate) fn cells(text: &[u8], head: Range<usize>) -> Named {
     named
 }
 
+/// Returns the values of the rows below `head`, each a name and a value with blanks between them, whose name is a secret's.
+pub(crate) fn rows(text: &[u8], head: Range<usize>) -> Named {
+    let mut named = Named { values: Vec::new(), end: after(text, &line_around(text, head.end)) };
+    while named.end < text.len() {
+        let line = line_around(text, named.end);
+        let row = line.start + number(&text[line.clone()])..line.end;
+        let row = trimmed(text, row, |byte| byte.is_ascii_whitespace());
+        let Some(gap) = memchr::memchr2(b' ', b'\t', &text[row.clone()]) else { break };
+        let value = trimmed(text, row.start + gap..row.end, |byte| byte.is_ascii_whitespace());
+        let name = &text[row.start..row.start + gap];
+        if is_label(name) || NAMES_OF_ROWS.iter().any(|end| name.ends_with(end)) {
+            named.values.push(value);
+        }
+        named.end = after(text, &line);
+    }
+    named
+}
+
+/// Returns the cells of a table of HTML below the one that `head` is.
+pub(crate) fn html_cells(text: &[u8], head: Range<usize>) -> Named {
+    let mut named = Named { values: Vec::new(), end: head.end };
+    let before = &text[head.start.saturating_sub(LONGEST_HEAD)..head.start];
+    let Some(row) = memmem::rfind(before, b"<tr") else { return named };
+    let column =
+        memmem::find_iter(&before[row..], b"<th").filter(|at| !before[row + at..].starts_with(b"<thead"));
+    let column = column.count();
+    let limit = (head.end + LONGEST_TABLE).min(text.len());
+    let table = memmem::find(&text[head.end..limit], b"</table").map_or(limit, |length| head.end + length);
+    let mut at = head.end;
+    while let Some(found) = memmem::find(&text[at..table], b"<tr") {
+        at += found + 3;
+        let row = at..memmem::find(&text[at..table], b"<tr").map_or(table, |length| at + length);
+        let mut cells = memmem::find_iter(&text[row.clone()], b"<td");
+        let cell = cells.nth(column).and_then(|cell| {
+            let start = row.start + cell + memchr(b'>', &text[row.start + cell..row.end])? + 1;
+            // Inside of what emphasizes it.
+            let is_tag = |rest: &[u8]| rest.first() == Some(&b'<') && rest.get(1) != Some(&b'/');
+            let inside =
+                if is_tag(&text[start..row.end]) { memchr(b'>', &text[start..row.end])? + 1 } else { 0 };
+            let length = memchr(b'<', &text[start + inside..row.end])?;
+            Some(bare(text, start + inside..start + inside + length))
+        });
+        named.values.extend(cell);
+        named.end = row.end;
+        at = row.end;
+    }
+    named
+}
+
 /// The columns of a table.
 struct Columns {
     separator: u8,
@@ -43,6 +92,8 @@ struct Columns {
     secret: Vec<usize>,
     /// A tool put numbers before the lines.
     is_numbered: bool,
+    /// Names alone, with nothing but separators between them, as SQLite prints them.
+    is_bare: bool,
 }
 
 impl Columns {
@@ -73,7 +124,10 @@ impl Columns {
         let is_head = cells.len() > 1 && names().all(|name| is_name(name, separator));
         let secret: Vec<usize> =
             names().enumerate().filter(|(_, name)| is_label(name)).map(|(at, _)| at).collect();
-        let columns = Columns { separator, n: cells.len(), secret, is_numbered: number > 0 };
+        // What stands alone beside a separator or two is a choice.
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.|\r".contains(byte);
+        let is_bare = separator == b'|' && cells.len() > 2 && shown.iter().all(is_word);
+        let columns = Columns { separator, n: cells.len(), secret, is_numbered: number > 0, is_bare };
         (is_head && !columns.secret.is_empty()).then_some(columns)
     }
 
@@ -85,7 +139,7 @@ impl Columns {
 }
 
 /// Returns how long the number is that a tool puts before a line, with what is around it.
-fn number(line: &[u8]) -> usize {
+pub(crate) fn number(line: &[u8]) -> usize {
     let blanks = line.len() - line.trim_ascii_start().len();
     let digits = line[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     match &line[blanks + digits..] {
@@ -170,6 +224,12 @@ fn after(text: &[u8], line: &Range<usize>) -> usize {
 
 /// A longer line names no columns, in bytes.
 const LONGEST_HEAD: usize = 2_048;
+
+/// How far behind the head of a table of HTML its rows are looked for, in bytes.
+const LONGEST_TABLE: usize = 64 << 10;
+
+/// How the names of secrets end in rows of names and values, beside those of columns.
+const NAMES_OF_ROWS: [&[u8]; 4] = [b"token", b"secret", b"_key", b"passphrase"];
 
 /// A longer cell is no name, in bytes.
 const LONGEST_NAME: usize = 40;

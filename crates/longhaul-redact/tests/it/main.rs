@@ -1,5 +1,6 @@
 //! The public API, from outside.
 
+mod arguments;
 mod canaries;
 mod innocents;
 mod kinds;
