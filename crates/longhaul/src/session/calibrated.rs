@@ -213,13 +213,11 @@ impl SessionState {
     /// Returns what a view of this conversation with these counts is expected to cost. Of one that was made of a view that was
     /// reported, what stayed is known: it costs no more than that and what was added.
     fn expected_of_view(&self, counts: ClassCounts, anchor: Option<Reported>) -> Option<Estimate> {
-        let whole = self.expected(counts, anchor);
+        let whole = self.expected(counts, anchor)?;
         let Calibrated { known, model, endpoint, rewritten, .. } = &self.calibrated;
         let before = self.calibrated.anchor.or(*rewritten).filter(|_| anchor.is_none());
-        let Some((known, before)) = known.get(model, endpoint).zip(before) else { return whole };
+        let Some((known, before)) = known.get(model, endpoint).zip(before) else { return Some(whole) };
         let changed = known.estimate_changed(counts, before);
-        // Two reports say what was added between them, which is more than the bare count does.
-        let Some(whole) = whole else { return (known.observations() >= 2).then_some(changed) };
         let high = whole.high.min(changed.high);
         let low = whole.low.max(changed.low).min(high);
         Some(Estimate { low, mid: changed.mid.clamp(low, high), high })
