@@ -255,23 +255,27 @@ pub trait Summarizer: Debug + Send + Sync {
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
 }
 
-/// Returns whether a text is a refusal in words, and no summary: a short paragraph that begins as models begin one.
+/// Returns whether a text is a refusal in words, and no summary: a short paragraph in English that begins as models begin one, and is
+/// about what they were asked. One that says what could not be done in the work is a summary.
 pub fn is_refusal(text: &str) -> bool {
-    let text = text.trim();
-    let opening = text[..text.floor_char_boundary(LONGEST_REFUSAL)].to_lowercase().replace('’', "'");
+    let text = text.trim().trim_matches(['*', '_', '"']);
+    let lower = text[..text.floor_char_boundary(LONGEST_REFUSAL)].to_lowercase().replace('’', "'");
     text.len() <= LONGEST_REFUSAL
         && !text.contains('\n')
-        && REFUSALS.iter().any(|begin| opening.starts_with(begin))
+        && REFUSALS.iter().any(|begin| lower.starts_with(begin))
+        && ASKED.iter().any(|asked| lower.contains(asked))
 }
 
 /// Bytes of the longest refusal: who says more than that says something.
 const LONGEST_REFUSAL: usize = 400;
 
 /// How a refusal begins.
-const REFUSALS: [&str; 12] = [
+const REFUSALS: [&str; 16] = [
     "i'm sorry",
     "i am sorry",
-    "sorry, ",
+    "sorry",
+    "i apologize",
+    "apologies",
     "i can't ",
     "i cannot ",
     "i'm unable",
@@ -279,8 +283,26 @@ const REFUSALS: [&str; 12] = [
     "i'm not able",
     "i am not able",
     "i won't ",
+    "i must decline",
+    "i'm afraid i can't",
     "as an ai",
     "unfortunately, i can",
+];
+
+/// How it goes on.
+const ASKED: [&str; 12] = [
+    "help with",
+    "help you",
+    "assist",
+    "comply",
+    "fulfill",
+    "this request",
+    "that request",
+    "your request",
+    "summarize th",
+    "provide a summary",
+    "provide that",
+    "i can't discuss",
 ];
 
 /// Returns whether nobody sees anything in `text`: it is empty, blank, or made of signs that show nothing.

@@ -119,12 +119,43 @@ fn plain(text: &str) -> impl Iterator<Item = &str> {
     text.trim_end().lines().map(str::trim_end)
 }
 
-/// Returns whether two calls ask for the same: arguments are JSON, and each client writes it in its own way.
+/// Returns whether two calls ask for the same: arguments are JSON, and each client writes blanks and escapes in its own way. Numbers and
+/// keys stand as they are written, for no reader takes all of them alike.
 fn calls_the_same(there: &ToolCall, here: &ToolCall) -> bool {
-    let value = |call: &ToolCall| serde_json::from_str::<serde_json::Value>(&call.arguments.0).ok();
     (&there.id, &there.name, there.kind) == (&here.id, &here.name, here.kind)
         && here.kind == CallKind::Function
-        && value(here).is_some_and(|arguments| Some(arguments) == value(there))
+        && pieces(&here.arguments.0).is_some_and(|arguments| Some(arguments) == pieces(&there.arguments.0))
+}
+
+/// Returns the pieces of JSON, its strings as they read and everything else as it is written, without blanks; `None` where it is none.
+fn pieces(json: &str) -> Option<Vec<Cow<'_, str>>> {
+    serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
+    let (mut found, mut rest) = (Vec::new(), json);
+    while let Some(at) = rest.find('"') {
+        found.extend(rest[..at].split_ascii_whitespace().map(Cow::Borrowed));
+        let mut end = at + 1;
+        while rest.as_bytes().get(end).is_some_and(|byte| *byte != b'"') {
+            end += if rest.as_bytes()[end] == b'\\' { 2 } else { 1 };
+        }
+        let string = rest.get(at..=end)?;
+        // A string is none of the marks between.
+        found.push(Cow::Owned(format!("\"{}", serde_json::from_str::<String>(string).ok()?)));
+        rest = &rest[end + 1..];
+    }
+    found.extend(rest.split_ascii_whitespace().map(Cow::Borrowed));
+    Some(joined(found))
+}
+
+/// Joins what stands between strings: blanks part nothing there.
+fn joined(pieces: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
+    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match out.last_mut().filter(|last| !last.starts_with('"') && !piece.starts_with('"')) {
+            Some(last) => last.to_mut().push_str(&piece),
+            None => out.push(piece),
+        }
+    }
+    out
 }
 
 /// Returns whether two results say the same, white space at the ends of lines apart.
@@ -138,10 +169,22 @@ fn is_respelled(there: &ToolResult, here: &ToolResult) -> bool {
         && here.content.iter().zip(&there.content).all(is_part)
 }
 
-/// Returns whether a front end put a note in the place of a result, or cut it short. What somebody took out for what it says (a
-/// secret) is an edit, and so is what goes on in other words.
+/// Returns whether a front end put a note in the place of a result, cut it short and says so, or left its pictures out. What somebody took
+/// out for what it says (a secret) is an edit, and so is what goes on in other words, shows something else, or went otherwise.
 fn is_cleared(there: &ToolResult, here: &ToolResult) -> bool {
-    there.call_id == here.call_id && cleared::is_cleared(&there.joined_text(), &here.joined_text())
+    let is_media = |part: &&Part| matches!(part, Part::Media(_));
+    let shows_another = there.content.iter().filter(is_media).any(|part| !here.content.contains(part));
+    let has_fewer =
+        there.content.iter().filter(is_media).count() < here.content.iter().filter(is_media).count();
+    let (note, whole) = (there.joined_text(), here.joined_text());
+    let is_shorter = || match note == whole {
+        true => has_fewer,
+        false => cleared::is_cut(&note, &whole),
+    };
+    let has_note = note != whole && cleared::is_note(&note);
+    there.call_id == here.call_id
+        && !shows_another
+        && (has_note || there.outcome == here.outcome && is_shorter())
 }
 
 /// Returns whether a message is reasoning alone, as an item of it is.
@@ -154,5 +197,67 @@ fn is_thought(part: &Part) -> bool {
         Part::Reasoning(_) => true,
         Part::Opaque(opaque) => opaque.kind == "redacted_thinking",
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_transcript::{Media, MediaKind, Outcome};
+
+    use super::*;
+
+    #[test]
+    fn a_call_is_the_same_in_any_spelling_and_another_with_another_value() {
+        let call = |arguments: &str| ToolCall::function("c", "pay", arguments);
+        let same = |one: &str, other: &str| calls_the_same(&call(one), &call(other));
+        for (one, other) in [
+            (r#"{"a": 1, "b":[1,2]}"#, "{ \"a\":1,\n\"b\" : [1, 2] }"),
+            (r#"{"name":"caf\u00e9"}"#, r#"{"name":"café"}"#),
+            (r#"{"path":"a\/b"}"#, r#"{"path":"a/b"}"#),
+        ] {
+            assert!(same(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            (r#"{"id":98765432109876543210}"#, r#"{"id":98765432109876543219}"#),
+            (r#"{"n":0.12345678901234567891}"#, r#"{"n":0.12345678901234567892}"#),
+            (r#"{"n":-0.0}"#, r#"{"n":0.0}"#),
+            (r#"{"path":"/etc/passwd","path":"/tmp/a"}"#, r#"{"path":"/tmp/a"}"#),
+            (r#"{"a":"1"}"#, r#"{"a":1}"#),
+            (r#"{"a":"b c"}"#, r#"{"a":"bc"}"#),
+            (r#"{"a":"b\",\"c"}"#, r#"{"a":"b","c":""}"#),
+            ("{a}", "{ a}"),
+        ] {
+            assert!(!same(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn another_picture_and_another_outcome_are_edits() {
+        let picture = |nth: u8| {
+            Part::Media(Media {
+                kind: MediaKind::Image,
+                media_type: "image/png".into(),
+                source: String::new(),
+                bytes: 9,
+                pixels: None,
+                pages: None,
+                hash: ContentHash([nth; 32]),
+            })
+        };
+        let long = "what the page says, line after line, up to its end";
+        let result = |content: Vec<Part>, outcome| ToolResult { call_id: "c".into(), content, outcome };
+        let text = |text: &str| Part::Text(text.to_owned());
+        let here = result(vec![text(long), picture(1)], Outcome::Succeeded);
+        for (there, is) in [
+            (result(vec![text(long)], Outcome::Succeeded), true),
+            (result(vec![], Outcome::Succeeded), true),
+            (result(vec![text("[image removed to save space]")], Outcome::Succeeded), true),
+            (result(vec![text(long), picture(2)], Outcome::Succeeded), false),
+            (result(vec![text(long), picture(1), picture(2)], Outcome::Succeeded), false),
+            (result(vec![text(long)], Outcome::Failed), false),
+            (result(vec![text(long), picture(1)], Outcome::Failed), false),
+        ] {
+            assert_eq!(is_cleared(&there, &here), is, "{there:?}");
+        }
     }
 }

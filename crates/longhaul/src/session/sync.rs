@@ -84,10 +84,11 @@ impl SessionState {
     /// take it up again).
     ///
     /// Messages are those that were said here where the front end leaves their reasoning out, spells the JSON of a call's arguments in another
-    /// way, or has other white space at the ends of lines; and where it clears an older result, or cuts it: no text, the beginning, the
-    /// beginning and the end with a note between, or a note alone that says nothing but that something was left out
+    /// way, or has other white space at the ends of lines; and where it clears an older result, or cuts it: no text, its text without its
+    /// pictures, the beginning (and the end) with a mark where it was cut, or a note alone that says nothing but that something was left out
     /// (`[Old tool result content cleared]`, `Old environment output: (14 lines omitted)`). The view goes on from them as they were said. What
-    /// else became of a text is an edit, and so is what was taken out for what it says (`[REDACTED]`, `[omitted for security]`).
+    /// else became of a result is an edit: another picture, another outcome, a cut that is not said, and what was taken out for what it says
+    /// (`[REDACTED]`, `[omitted for security]`).
     ///
     /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history

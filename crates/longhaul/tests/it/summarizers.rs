@@ -228,6 +228,21 @@ async fn a_draft_without_a_word_is_no_summary() {
 }
 
 #[tokio::test]
+async fn a_summary_that_begins_like_a_refusal_is_one() {
+    for own in [
+        Own(|| Ok("I cannot reproduce the bug on Linux; it shows on macOS alone.")),
+        Own(|| Ok("Sorry, wrong branch: the user said that the relay stays on main.")),
+        Own(|| Ok("As an aid for the next one: the port is 4711.")),
+    ] {
+        let config = Config { mode: SummaryMode::Llm, ..Config::default() };
+        let (mut session, told) = session(config, Arc::new(own));
+        session.compact(None).await.unwrap();
+        assert_eq!(session.state().summary().unwrap().mode, SummaryMode::Llm);
+        assert!(reasons(&told).is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_draft_without_a_word_is_an_error_where_rules_may_not_write() {
     let loud = Own(|| Err(SummarizeError::Failed { reason: LOUD.into() }));
     for own in [Own(|| Ok("\n")), Own(|| Err(SummarizeError::Refused)), loud] {
