@@ -83,8 +83,8 @@ impl SessionState {
     /// goes on from the last message they share, and what came after it is another branch's (keep a copy of the state to
     /// take it up again).
     ///
-    /// Messages are those that were said here where the front end leaves their reasoning out, spells the JSON of a call's arguments in another
-    /// way, or has other white space at the ends of lines; and where it clears an older result, or cuts it: no text, its text without its
+    /// Messages are those that were said here where the front end leaves their reasoning out, writes other blanks or escapes into the JSON of
+    /// a call's arguments, or has other white space at the ends of lines; and where it clears an older result, or cuts it: no text, its text without its
     /// pictures, the beginning (and the end) with a mark where it was cut, or a note alone that says nothing but that something was left out
     /// (`[Old tool result content cleared]`, `Old environment output: (14 lines omitted)`). The view goes on from them as they were said. What
     /// else became of a result is an edit: another picture, another outcome, a cut that is not said, and what was taken out for what it says
