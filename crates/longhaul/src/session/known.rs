@@ -124,38 +124,22 @@ fn plain(text: &str) -> impl Iterator<Item = &str> {
 fn calls_the_same(there: &ToolCall, here: &ToolCall) -> bool {
     (&there.id, &there.name, there.kind) == (&here.id, &here.name, here.kind)
         && here.kind == CallKind::Function
-        && pieces(&here.arguments.0).is_some_and(|arguments| Some(arguments) == pieces(&there.arguments.0))
+        && respelled(&here.arguments.0)
+            .is_some_and(|arguments| Some(arguments) == respelled(&there.arguments.0))
 }
 
-/// Returns the pieces of JSON, its strings as they read and everything else as it is written, without blanks; `None` where it is none.
-fn pieces(json: &str) -> Option<Vec<Cow<'_, str>>> {
+/// Returns JSON with its strings spelled in one way and without blanks between, everything else as it is written; `None` where it is none.
+fn respelled(json: &str) -> Option<String> {
     serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
-    let (mut found, mut rest) = (Vec::new(), json);
+    let (mut out, mut rest) = (String::with_capacity(json.len()), json);
     while let Some(at) = rest.find('"') {
-        found.extend(rest[..at].split_ascii_whitespace().map(Cow::Borrowed));
-        let mut end = at + 1;
-        while rest.as_bytes().get(end).is_some_and(|byte| *byte != b'"') {
-            end += if rest.as_bytes()[end] == b'\\' { 2 } else { 1 };
-        }
-        let string = rest.get(at..=end)?;
-        // A string is none of the marks between.
-        found.push(Cow::Owned(format!("\"{}", serde_json::from_str::<String>(string).ok()?)));
-        rest = &rest[end + 1..];
+        out.extend(rest[..at].split_ascii_whitespace());
+        let mut strings = serde_json::Deserializer::from_str(&rest[at..]).into_iter::<String>();
+        out.push_str(&serde_json::to_string(&strings.next()?.ok()?).ok()?);
+        rest = &rest[at + strings.byte_offset()..];
     }
-    found.extend(rest.split_ascii_whitespace().map(Cow::Borrowed));
-    Some(joined(found))
-}
-
-/// Joins what stands between strings: blanks part nothing there.
-fn joined(pieces: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
-    let mut out: Vec<Cow<'_, str>> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        match out.last_mut().filter(|last| !last.starts_with('"') && !piece.starts_with('"')) {
-            Some(last) => last.to_mut().push_str(&piece),
-            None => out.push(piece),
-        }
-    }
-    out
+    out.extend(rest.split_ascii_whitespace());
+    Some(out)
 }
 
 /// Returns whether two results say the same, white space at the ends of lines apart.
