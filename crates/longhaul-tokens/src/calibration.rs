@@ -133,6 +133,9 @@ const ENOUGH: usize = 10;
 const GRAIN: f64 = 200.0;
 /// What an observation counts for after each later one: half after 34.
 const DECAY: f64 = 0.98;
+/// A request may be billed this share less than the one that it goes on from, and still be of the same: to take only those that are
+/// billed more for what was added would make of chance a rise.
+const WOBBLE: f64 = 0.1;
 /// A request may be billed this share more than any was before, for what it counts.
 const ABOVE_ALL: f64 = 0.05;
 
@@ -166,10 +169,10 @@ impl Calibration {
         let actual = report.tokens.0 as f64;
         let fit = *self.fit();
         let billed = fit.billed(report.counted);
-        match anchor.filter(|anchor| anchor.tokens <= report.tokens) {
+        match anchor.filter(|anchor| anchor.tokens.scaled(1.0 - WOBBLE) <= report.tokens) {
             Some(anchor) => {
                 let added = actual - anchor.tokens.0 as f64;
-                remember(&mut self.growth_errors, (expected - actual) / (added + GRAIN));
+                remember(&mut self.growth_errors, (expected - actual) / (added.max(0.0) + GRAIN));
                 self.growth.add((report.counted - anchor.counted).as_numbers(), added, DECAY);
             }
             None => {

@@ -9,9 +9,14 @@ use crate::classes::CLASSES;
 /// Decayed sums of products, from which the ratios follow. Their size does not depend on how much was observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sums {
-    /// Sum of counts, and of what was billed for them.
+    /// Sum of counts, of what was billed for them, and of the squares of that for each counted token.
     counted: f64,
     billed: f64,
+    #[serde(default)]
+    squares: f64,
+    /// How many there were.
+    #[serde(default)]
+    observed: f64,
     /// Weighted sums of count x count and count x billed.
     products: [[f64; CLASSES]; CLASSES],
     targets: [f64; CLASSES],
@@ -19,8 +24,10 @@ pub(crate) struct Sums {
 
 /// Counted tokens that the prior weighs as much as: one large tool result.
 const PRIOR_TOKENS: f64 = 1_000.0;
-/// Counted tokens of a class that the common ratio weighs as much as: a few short messages.
+/// Counted tokens of a class that the common ratio weighs as much as: a few short messages, and more where bills scatter.
 const PULL: f64 = 150.0;
+/// How far the ratios of two classes may be expected to lie apart.
+const APART: f64 = 0.3;
 /// How far a ratio may move from the prior, either way.
 const BOUND: f64 = 4.0;
 /// Sweeps of the solver; the sums are well conditioned by the prior, and it settles in about ten.
@@ -35,6 +42,8 @@ impl Sums {
         }
         self.counted = self.counted * decay + total;
         self.billed = self.billed * decay + billed;
+        self.observed = self.observed * decay + 1.0;
+        self.squares = self.squares * decay + billed * billed / total;
         // Errors grow with what is counted, so an observation weighs by the inverse of its size.
         let weight = 1.0 / total;
         for row in 0..CLASSES {
@@ -50,6 +59,7 @@ impl Sums {
     pub(crate) fn ratios(&self, prior: f64) -> [f64; CLASSES] {
         let bounded = |ratio: f64| ratio.clamp(prior / BOUND, prior * BOUND);
         let common = bounded((self.billed + prior * PRIOR_TOKENS) / (self.counted + PRIOR_TOKENS));
+        let pull = self.pull(common);
         let mut ratios = [common; CLASSES];
         for _ in 0..SWEEPS {
             for class in 0..CLASSES {
@@ -58,10 +68,17 @@ impl Sums {
                     .filter(|other| *other != class)
                     .map(|other| row[other] * ratios[other])
                     .sum();
-                ratios[class] = bounded((self.targets[class] - others + PULL * common) / (row[class] + PULL));
+                ratios[class] = bounded((self.targets[class] - others + pull * common) / (row[class] + pull));
             }
         }
         ratios
+    }
+
+    /// Returns how many counted tokens of a class the common ratio weighs as much as. Where bills scatter about what the common
+    /// ratio makes of them, what little was seen of a class is chance.
+    fn pull(&self, common: f64) -> f64 {
+        let scatter = self.squares - 2.0 * common * self.billed + common * common * self.counted;
+        (scatter / self.observed.max(1.0) / (APART * APART)).max(PULL)
     }
 }
 

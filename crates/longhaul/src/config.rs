@@ -158,13 +158,15 @@ pub struct Config {
     /// Unit: messages. Range: 0 to 1,000,000. A higher value protects short conversations with large messages.
     pub min_messages: u64,
 
-    /// How many of the newest messages stay verbatim. Reduced to no less than 2 where the budget demands it.
+    /// How many of the newest messages stay verbatim in any case. Reduced to no less than 2 where the budget demands it. Room
+    /// that the summary leaves below the target is filled with more of them.
     ///
     /// Unit: messages. Range: 2 and up. A higher value leaves less to compact.
     pub preserve_recent: u64,
 
-    /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages. `off` lets it cost
-    /// more than the target, as long as two more turns fit below the trigger.
+    /// The most that the messages of `preserve_recent` may cost; past it fewer of them are sure to stay, no less than 2. `off`
+    /// lets them cost more than the target, as long as two more turns fit below the trigger. How large the view is after a
+    /// compaction is not set here but by `target_ratio`.
     ///
     /// Unit: a ratio of `ratio_base`, or tokens, or `off`. Range: above 0; never more than the target. A higher value
     /// leaves less room for the summary, and `off` compacts more often where messages are large.

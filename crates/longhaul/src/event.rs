@@ -390,7 +390,7 @@ impl fmt::Display for Event {
             EventKind::UsageImplausible { reported, counted } => write!(
                 f,
                 "a usage of {reported:#} tokens was reported for a request that is counted as {counted:#}: is it a running total, or \
-                 is something sent that is not told of (fixed_overhead)? such reports are ignored"
+                 is something sent that is not told of (fixed_overhead)? it is ignored, unless the next one lies as far above its count"
             ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {

@@ -49,7 +49,7 @@ use std::{
 use longhaul_extract::{FactIndex, speaker::Speakers};
 use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
-use longhaul_tokens::{Accuracy, ClassCounts, ContentClass, ContextWindow, Prices, TokenCounter};
+use longhaul_tokens::{Accuracy, ClassCounts, ContentClass, ContextWindow, Prices, Reported, TokenCounter};
 use longhaul_transcript::{
     ContentHash, Entry, Message, MessageId, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, ToolCall,
     Usage,
@@ -198,7 +198,8 @@ pub enum UsageVerdict {
     /// It is about a view that is gone: the context was rewritten since.
     Stale,
     /// It cannot be about this view: it is nothing, larger than the window, or far above every count (a running total of a whole
-    /// session, or another model's).
+    /// session, or another model's). What lies far above is taken from the next report on that differs from one before as the two
+    /// requests do: then it is what every request costs beside its messages.
     Implausible,
     /// It is what longhaul itself expected at most ([`View::tokens`]), or little more, and not what a provider counted. Taken for
     /// that, each report would raise the next one.
@@ -430,7 +431,12 @@ impl SessionState {
         let counted = covered.total() + self.fixed_overhead;
         let most = Tokens(counted.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE;
         // A provider that reports nothing reports 0.
-        if reported == Tokens::ZERO || reported > self.known_window().window.min(most) {
+        if reported == Tokens::ZERO || reported > self.known_window().window {
+            return UsageVerdict::Implausible;
+        }
+        let report = Reported { counted: covered, tokens: reported - self.fixed_overhead };
+        if reported > most && !self.calibrated.goes_on(report) {
+            self.calibrated.hold(report);
             return UsageVerdict::Implausible;
         }
         if reported <= self.fixed_overhead || reported.0.saturating_mul(PLAUSIBLE_FACTOR) < counted.0 {

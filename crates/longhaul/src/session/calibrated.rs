@@ -5,7 +5,7 @@ use longhaul_tokens::{
 };
 use longhaul_transcript::{Message, Part, Tokens};
 
-use super::{SessionState, refused::Refusals, snapshot::Learned};
+use super::{PLAUSIBLE_FACTOR, SessionState, TEMPLATE, refused::Refusals, snapshot::Learned};
 
 /// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct Calibrated {
     anchor: Option<Reported>,
     /// The last report of a view that the one that is was made of, where nothing was reported of this one yet.
     rewritten: Option<Reported>,
+    /// A report that lies far above the count, to be compared with the next.
+    held: Option<Reported>,
     /// What follows from all of these, so that a look at the context costs nothing; see [`SessionState::recalibrate`].
     expected: Option<Estimate>,
     scale: Scale,
@@ -45,12 +47,29 @@ impl Calibrated {
             endpoint: self.endpoint.clone(),
             anchor: self.anchor,
             rewritten: self.rewritten.filter(|_| self.anchor.is_none()),
+            held: self.held,
         }
     }
 
     pub(super) fn of(learned: Learned) -> Calibrated {
-        let Learned { known, model, endpoint, anchor, rewritten } = learned;
-        Calibrated { known, model, endpoint, anchor, rewritten, ..Calibrated::default() }
+        let Learned { known, model, endpoint, anchor, rewritten, held } = learned;
+        Calibrated { known, model, endpoint, anchor, rewritten, held, ..Calibrated::default() }
+    }
+
+    /// Keeps a report that lies far above the count until the next one says whether every request costs so much.
+    pub(super) fn hold(&mut self, report: Reported) {
+        self.held = Some(report);
+    }
+
+    /// Returns whether a report lies above one before it by no more than what was said between can cost: then what neither counts is
+    /// beside the messages (a system prompt and tools that nobody told of), and no running total.
+    pub(super) fn goes_on(&self, report: Reported) -> bool {
+        let newest = self.known.get(&self.model, &self.endpoint).and_then(Calibration::newest);
+        let held = self.held.filter(|held| held.counted != report.counted);
+        newest.into_iter().chain(held).any(|before| {
+            let said = report.counted.total() - before.counted.total();
+            report.tokens <= before.tokens + Tokens(said.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE
+        })
     }
 }
 
@@ -84,7 +103,7 @@ impl SessionState {
             }
             model.clone_into(&mut calibrated.model);
             endpoint.clone_into(&mut calibrated.endpoint);
-            (calibrated.anchor, calibrated.rewritten) = (None, None);
+            (calibrated.anchor, calibrated.rewritten, calibrated.held) = (None, None, None);
             self.recalibrate();
         }
     }
@@ -130,6 +149,9 @@ impl SessionState {
             Some(anchor) if anchor.counted == shown => None,
             anchor => self.expected_of_view(shown, anchor),
         };
+        let by_bill =
+            || self.by_newest(shown).map(|tokens| Estimate { low: tokens, mid: tokens, high: tokens });
+        let expected = expected.or_else(|| by_bill().filter(|_| self.calibrated.anchor.is_none()));
         let scale = self.fresh_scale();
         self.calibrated.expected = expected;
         self.calibrated.scale = scale;
@@ -142,11 +164,14 @@ impl SessionState {
 
     fn fresh_scale(&self) -> Scale {
         let whole = self.items.sums().counts;
-        let ends = self.expected(ClassCounts::default(), None).zip(self.expected(whole, None));
-        match (ends, whole.total()) {
+        let at = |counts: ClassCounts| {
+            let expected = self.expected(counts, None).map(|expected| expected.high);
+            expected.or_else(|| self.by_newest(counts))
+        };
+        match (at(ClassCounts::default()).zip(at(whole)), whole.total()) {
             (None, _) | (_, Tokens::ZERO) => Scale::default(),
             (Some((none, all)), total) => {
-                Scale { base: none.high, slope: (all.high - none.high).ratio_of(total).max(LEAST_SLOPE) }
+                Scale { base: none, slope: (all - none).ratio_of(total).max(LEAST_SLOPE) }
             }
         }
     }
@@ -155,8 +180,15 @@ impl SessionState {
     pub(super) fn price_of(&self, counts: ClassCounts) -> Tokens {
         match self.expected_of_view(counts, None) {
             Some(estimate) => estimate.high,
-            None => counts.total() + self.counter.framing().per_reply,
+            None => self.by_newest(counts).unwrap_or(counts.total() + self.counter.framing().per_reply),
         }
+    }
+
+    /// Returns what a view with these counts costs by the last bill, and no less than it counts: all that is known before
+    /// [enough](ENOUGH_REPORTS) was reported. `None` before the first bill.
+    fn by_newest(&self, counts: ClassCounts) -> Option<Tokens> {
+        let by_newest = self.learned().2?.by_newest(counts)?;
+        Some(by_newest.max(counts.total()))
     }
 
     /// Returns what a view with these counts costs as far as is known: what is counted, or what the last bill makes of it, where
@@ -199,8 +231,8 @@ impl SessionState {
     pub(super) fn learn(&mut self, counted: ClassCounts, tokens: Tokens) {
         let report = Reported { counted, tokens };
         let accuracy = self.counter.accuracy();
-        let Calibrated { known, model, endpoint, anchor, rewritten, .. } = &mut self.calibrated;
-        *rewritten = None;
+        let Calibrated { known, model, endpoint, anchor, rewritten, held, .. } = &mut self.calibrated;
+        (*rewritten, *held) = (None, None);
         let calibration = known.get_or_insert_with(model, endpoint, || Calibration::new(1.0, accuracy));
         // The same request reported twice says nothing new.
         if *anchor != Some(report) {

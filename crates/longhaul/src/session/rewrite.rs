@@ -195,7 +195,8 @@ impl SessionState {
     fn check_gain(&self, counts: ClassCounts, action: Action) -> Result<Tokens, RewriteError> {
         let (before, after, budget) = (self.tokens(), self.price_of(counts), self.budget());
         // What was reported of the view that is says nothing of the new one: like is compared with like.
-        let helps = after < before || after < self.price_of(self.items.sums().counts);
+        let now = self.items.sums().counts;
+        let helps = (after < before || after < self.price_of(now)) && counts.total() < now.total();
         match action {
             _ if !helps => {
                 let after = self.likely_price_of(counts);

@@ -87,6 +87,9 @@ pub(super) struct Learned {
     /// See [`Calibrated`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rewritten: Option<Reported>,
+    /// See [`Calibrated`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) held: Option<Reported>,
 }
 
 /// Elements of a view as they are kept: originals by their number, everything else as it is.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
 mod absurd;
+mod bills;
 mod cached;
 mod configuration;
 #[cfg(feature = "wire")]
