@@ -171,6 +171,16 @@ const EXTENSIONS: &[&str] = &[
     "zsh",
 ];
 
+/// Returns the length of the word character at `at`: a letter, a digit of any script or an underscore.
+fn word_char(text: &str, at: usize) -> Option<usize> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte < 0x80 {
+        return (byte.is_ascii_alphanumeric() || byte == b'_').then_some(1);
+    }
+    let c = text.get(at..)?.chars().next()?;
+    c.is_alphanumeric().then_some(c.len_utf8())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

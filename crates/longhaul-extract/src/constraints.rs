@@ -8,7 +8,7 @@ use crate::speaker::{Matter, Segment, Speakers};
 
 mod account;
 mod blocks;
-mod demand;
+pub(crate) mod demand;
 mod markers;
 #[cfg(test)]
 mod planted;
@@ -18,7 +18,7 @@ mod tests;
 
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
-pub use demand::DemandKind;
+pub use demand::{DemandKind, demand_kind};
 pub use taken_back::lifted_by_each;
 
 use markers::revocation;
@@ -93,16 +93,6 @@ pub fn constraints(entries: &[Entry], speakers: &Speakers) -> Vec<Constraint> {
         superseded_by: demand.superseded_by,
     })
     .collect()
-}
-
-/// Returns whether `sentence` demands something of the one it is said to, or sets something down.
-pub(crate) fn is_constraint(sentence: &str) -> bool {
-    demand::read(sentence).is_some()
-}
-
-/// Returns what `sentence` demands or sets down, where it does.
-pub fn demand_kind(sentence: &str) -> Option<DemandKind> {
-    demand::read(sentence).map(|reading| reading.kind)
 }
 
 /// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must, or one that is labelled.

@@ -5,6 +5,7 @@ use longhaul_transcript::{Entry, FileNote, FileState};
 
 use crate::{Act, each_act};
 
+mod call;
 mod edit;
 mod fold;
 mod names;
@@ -12,11 +13,12 @@ mod scripts;
 mod shell;
 mod touch;
 
+pub use call::call_failed;
+use call::call_touches;
 pub use edit::FileEdit;
 pub(crate) use edit::edits as edits_of;
 use fold::fold;
-pub use touch::call_failed;
-use touch::{Touch, call_touches};
+use touch::Touch;
 
 /// A file, what became of it, and what was done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,24 +3,20 @@
 use std::{collections::BTreeMap, hash::BuildHasher, sync::Arc};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use longhaul_transcript::{Entry, Message, Origin, Part, Role, ToolCall};
-use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallView, ToolFamily,
-    atoms::{AtomKind, FactClass, scan, scan_words},
     rank::{DefaultRanker, RankContext, Ranker},
     speaker::Speakers,
     statements::Statements,
 };
 
-mod fields;
+mod fact;
+mod read;
 mod recent;
 mod stored;
 mod visible;
 
-pub use fields::{Field, FieldPlace, call_fields};
-pub(crate) use fields::{fields_of, is_body_key, whole};
+pub use fact::{Domain, Fact, Place, ToolUse};
 use recent::Recent;
 pub use recent::Said;
 pub use stored::FactPiece;
@@ -54,92 +50,6 @@ pub struct FactIndex {
     speakers: Option<Arc<Speakers>>,
     /// Room for the facts of one message, used again for the next.
     room: Vec<u32>,
-}
-
-/// One fact: a literal and its history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    /// The literal.
-    pub name: Box<str>,
-    /// What it looks like.
-    pub kind: AtomKind,
-    /// How often it was mentioned.
-    pub mentions: u32,
-    /// In how many messages.
-    pub messages: u32,
-    /// Mentions by the user.
-    pub user: u16,
-    /// Mentions in the assistant's prose.
-    pub prose: u16,
-    /// Mentions in key fields of calls: paths, commands, patterns, ids.
-    pub key: u16,
-    /// Mentions in text that a call writes: contents, edits, long scripts.
-    pub body: u16,
-    /// Mentions in tool results.
-    pub output: u32,
-    /// Mentions in key fields of calls that read a file.
-    pub read: u16,
-    /// Mentions in key fields of calls that write or edit a file.
-    pub edited: u16,
-    /// Mentions in key fields of calls that run a command.
-    pub shell: u16,
-    /// Whether the first user message holds it.
-    pub in_task: bool,
-    /// Whether it needs no keeping: the system prompt or a tool's definition shows it.
-    pub standing: bool,
-    /// Where it was first mentioned, in tokens (bytes / 4) from the start of the conversation.
-    pub first: u32,
-    /// Where it was last mentioned.
-    pub last: u32,
-    /// Where the assistant last mentioned it, in prose or in a call.
-    pub last_assistant: Option<u32>,
-    /// Ordinal of the message that first mentioned it.
-    pub first_message: u32,
-    /// Ordinal of the message that last mentioned it.
-    pub last_message: u32,
-    /// How many facts stand in the smallest message that mentions it.
-    pub crowd: u32,
-}
-
-/// Where in the conversation a literal stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// The user's words.
-    User,
-    /// The assistant's words.
-    Prose,
-    /// A key field of a call.
-    Key,
-    /// Text that a call writes.
-    Body,
-    /// A tool result.
-    Output,
-    /// The system prompt, or a name out of a tool's definition.
-    Standing,
-}
-
-/// What a tool is used for, as far as its name tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ToolUse {
-    /// It reads or views a file.
-    pub reads: bool,
-    /// It writes, edits or creates.
-    pub edits: bool,
-    /// It runs a command.
-    pub runs: bool,
-}
-
-/// What kind of work a conversation is. It decides which facts are likely to be needed again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Domain {
-    /// Work on files: what was touched comes back.
-    #[default]
-    Coding,
-    /// Looking up and changing records: ids and amounts out of tool results come back.
-    Service,
-    /// People talking, without tools.
-    Talk,
 }
 
 impl FactIndex {
@@ -203,72 +113,6 @@ impl FactIndex {
         if self.facts.len() > self.most_facts {
             self.forget();
         }
-    }
-
-    /// Reads one message. Messages that longhaul itself wrote are not read: what they say was read before.
-    pub fn push(&mut self, entry: &Entry) {
-        let message = &*entry.message;
-        if message.origin == Origin::Longhaul {
-            return;
-        }
-        let ordinal = u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX);
-        let is_task = self.task.is_none() && message.is_user_text();
-        if is_task {
-            self.task = Some(entry.id.ordinal);
-        }
-        let standing = message.is_system();
-        if !standing {
-            // Counted before its facts are placed, so that a fact of the last message has the age zero.
-            self.bytes += text_bytes(message) as u64;
-            self.messages += 1;
-        }
-        let at = (self.bytes / 4).min(u64::from(u32::MAX)) as u32;
-        // Read once, for its facts and for its statements.
-        let calls: Vec<CallView<'_>> = message.calls().map(CallView::new).collect();
-        let seen = std::mem::take(&mut self.room);
-        let mut reader = Reader { at, ordinal, is_task, index: self, seen };
-        reader.message(message, &calls, standing);
-        let seen = std::mem::take(&mut reader.seen);
-        self.crowd(seen);
-        let speakers = self.speakers.as_deref().unwrap_or_else(|| Speakers::builtin());
-        self.statements.push(ordinal, message, &calls, speakers);
-        if self.facts.len() > self.most_facts {
-            self.forget();
-        }
-    }
-
-    /// Reads a summary that stands for messages up to `ordinal` of which some are gone, before the messages that are there: its names, and
-    /// what it quotes of messages for which `is_gone` holds. It is nobody's word of its own.
-    pub fn push_summary(&mut self, summary: &str, ordinal: u64, is_gone: impl Fn(u64) -> bool) {
-        let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX);
-        self.bytes += summary.len() as u64;
-        let at = self.tokens_read();
-        let seen = std::mem::take(&mut self.room);
-        let mut reader = Reader { at, ordinal, is_task: false, index: self, seen };
-        reader.text(summary, Place::Prose, ToolUse::default());
-        let seen = std::mem::take(&mut reader.seen);
-        self.crowd(seen);
-        self.statements.push_told(summary, |message| is_gone(u64::from(message)));
-        if self.facts.len() > self.most_facts {
-            self.forget();
-        }
-    }
-
-    /// Forgets what only messages said for which `is_gone` holds, and reads in their place what `instead`, oldest first, says.
-    pub fn read_instead(&mut self, is_gone: impl Fn(u64) -> bool, instead: &[Entry]) {
-        let is_gone = |message: u32| is_gone(u64::from(message));
-        let mut shown = Visible::new(self.domain() == Domain::Talk);
-        instead.iter().for_each(|entry| shown.read_message(&entry.message));
-        let stays = |fact: &Fact| {
-            !is_gone(fact.first_message) || !is_gone(fact.last_message) || shown.has(&fact.name)
-        };
-        let before = self.facts.len();
-        self.facts.retain(stays);
-        if self.facts.len() < before {
-            self.find_anew();
-        }
-        let instead = Statements::of(instead.iter(), self.speakers());
-        self.statements.put_in_place(is_gone, instead);
     }
 
     /// Returns all facts, in order of first appearance.
@@ -335,18 +179,6 @@ impl FactIndex {
         if self.tool_messages > 0 || dense { Domain::Coding } else { Domain::Talk }
     }
 
-    /// Notes for the facts of one message how many they are.
-    fn crowd(&mut self, mut seen: Vec<u32>) {
-        seen.sort_unstable();
-        seen.dedup();
-        let crowd = seen.len() as u32;
-        for id in seen.drain(..) {
-            let fact = &mut self.facts[id as usize];
-            fact.crowd = fact.crowd.min(crowd);
-        }
-        self.room = seen;
-    }
-
     /// Forgets the facts that are least likely to be needed again, down to three quarters of the bound, so that it is
     /// rarely done. Of facts of one value the newest stay.
     fn forget(&mut self) {
@@ -377,240 +209,10 @@ impl Default for FactIndex {
     }
 }
 
-impl Fact {
-    /// Returns the class of things the fact names.
-    pub fn class(&self) -> FactClass {
-        self.kind.class()
-    }
-
-    /// Returns whether only tool results have shown it.
-    pub fn is_untouched(&self) -> bool {
-        self.output > 0 && self.last_assistant.is_none() && self.user == 0
-    }
-}
-
-impl ToolUse {
-    /// Returns what a tool of this name does, by the family that its name tells.
-    pub fn of(tool: &str) -> ToolUse {
-        let family = crate::family(&ToolCall::function("", tool, "{}"));
-        ToolUse {
-            reads: family == ToolFamily::Read,
-            edits: family.changes_files(),
-            runs: family.runs_commands(),
-        }
-    }
-}
-
-struct Reader<'i> {
-    index: &'i mut FactIndex,
-    at: u32,
-    ordinal: u32,
-    is_task: bool,
-    /// The facts of this message, as they come.
-    seen: Vec<u32>,
-}
-
-impl Reader<'_> {
-    /// Reads a message; `calls` are its calls, in order.
-    fn message(&mut self, message: &Message, calls: &[CallView<'_>], standing: bool) {
-        let mut calls = calls.iter();
-        let place = match message.role {
-            _ if standing => Place::Standing,
-            Role::User => Place::User,
-            Role::Tool => Place::Output,
-            _ => Place::Prose,
-        };
-        match place {
-            Place::Output => self.index.tool_messages += 1,
-            Place::User if message.is_user_text() => self.index.recent.user_begins(),
-            Place::Prose => self.index.recent.assistant_begins(),
-            _ => {}
-        }
-        for part in &message.parts {
-            match part {
-                Part::Text(text) if place == Place::Output => self.output(text),
-                Part::Text(text) => self.text(text, place, ToolUse::default()),
-                Part::ToolCall(_) => calls.by_ref().take(1).for_each(|call| self.call(call)),
-                Part::ToolResult(result) => {
-                    self.index.tool_messages += 1;
-                    for part in &result.content {
-                        if let Part::Text(text) = part {
-                            self.output(text);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn output(&mut self, text: &str) {
-        self.text(&strip_line_numbers(text), Place::Output, ToolUse::default());
-    }
-
-    fn call(&mut self, call: &CallView<'_>) {
-        let index = &mut *self.index;
-        index.calls += 1;
-        match index.tools.get_mut(call.name()) {
-            Some(count) => *count += 1,
-            None => drop(index.tools.insert(call.name().to_owned(), 1)),
-        }
-        let family = match index.families.get(call.name()) {
-            Some(family) => *family,
-            None => {
-                let family = ToolUse::of(call.name());
-                index.families.insert(call.name().into(), family);
-                self.standing(call.name());
-                family
-            }
-        };
-        let mut on_files = false;
-        for field in call.whole_fields() {
-            self.standing(&field.key);
-            let place = match field.place {
-                FieldPlace::Key => Place::Key,
-                FieldPlace::Body => Place::Body,
-                FieldPlace::Tuning => continue,
-            };
-            on_files |= fields::is_file_key(&field.key) || field.key.is_empty();
-            if place == Place::Body {
-                for head in fields::patch_heads(&field.text) {
-                    on_files = true;
-                    self.text(head, Place::Key, family);
-                }
-            }
-            self.text(&field.text, place, family);
-        }
-        self.index.file_calls += u32::from(on_files);
-    }
-
-    /// Names out of a tool's definition are no facts.
-    fn standing(&mut self, name: &str) {
-        let Reader { index, at, ordinal, .. } = self;
-        if name.len() >= 3 {
-            let id = index.intern(name, AtomKind::Snake, *at, *ordinal);
-            index.facts[id].standing = true;
-        }
-    }
-
-    fn text(&mut self, text: &str, place: Place, family: ToolUse) {
-        let Reader { index, at, ordinal, is_task, seen } = self;
-        let (at, ordinal, is_task) = (*at, *ordinal, *is_task && place == Place::User);
-        match place {
-            Place::User => index.recent.user_says(text),
-            Place::Prose | Place::Key => index.recent.assistant_says(text),
-            _ => {}
-        }
-        let words =
-            index.calls == 0 && index.tool_messages == 0 && matches!(place, Place::User | Place::Prose);
-        let mut touch = |atom: crate::Atom<'_>| {
-            let class = atom.kind.class();
-            index.code_atoms += u64::from(matches!(class, FactClass::Path | FactClass::Symbol));
-            let id = index.intern(&atom.text, atom.kind, at, ordinal);
-            index.facts[id].touch(place, family, is_task, at, ordinal);
-            seen.push(id as u32);
-        };
-        scan(text, &mut touch);
-        if words {
-            scan_words(text, &mut touch);
-        }
-    }
-}
-
-impl FactIndex {
-    fn intern(&mut self, name: &str, kind: AtomKind, at: u32, ordinal: u32) -> usize {
-        let FactIndex { ids, hasher, facts, .. } = self;
-        let hash = hasher.hash_one(name);
-        if let Some(id) = ids.find(hash, |id| *facts[*id as usize].name == *name) {
-            return *id as usize;
-        }
-        let id = facts.len();
-        ids.insert_unique(hash, id as u32, |id| hasher.hash_one(&*facts[*id as usize].name));
-        if id == facts.capacity() {
-            // An eighth at a time: a doubled table would be half empty, and facts are most of what the index weighs.
-            facts.reserve_exact(id / 8 + 16);
-        }
-        facts.push(Fact {
-            name: name.into(),
-            kind,
-            mentions: 0,
-            messages: 0,
-            user: 0,
-            prose: 0,
-            key: 0,
-            body: 0,
-            output: 0,
-            read: 0,
-            edited: 0,
-            shell: 0,
-            in_task: false,
-            standing: false,
-            first: at,
-            last: at,
-            last_assistant: None,
-            first_message: ordinal,
-            last_message: ordinal,
-            crowd: u32::MAX,
-        });
-        id
-    }
-}
-
-impl Fact {
-    fn touch(&mut self, place: Place, family: ToolUse, is_task: bool, at: u32, ordinal: u32) {
-        if place == Place::Standing {
-            self.standing = true;
-            return;
-        }
-        if self.mentions == 0 {
-            (self.first, self.first_message) = (at, ordinal);
-        }
-        if self.mentions == 0 || self.last_message != ordinal {
-            self.messages += 1;
-        }
-        self.mentions = self.mentions.saturating_add(1);
-        (self.last, self.last_message) = (at, ordinal);
-        self.in_task |= is_task;
-        match place {
-            Place::User => more(&mut self.user),
-            Place::Prose => more(&mut self.prose),
-            Place::Key => more(&mut self.key),
-            Place::Body => more(&mut self.body),
-            Place::Output | Place::Standing => self.output = self.output.saturating_add(1),
-        }
-        if matches!(place, Place::Prose | Place::Key | Place::Body) {
-            self.last_assistant = Some(at);
-        }
-        if place == Place::Key {
-            let uses = [
-                (&mut self.read, family.reads),
-                (&mut self.edited, family.edits),
-                (&mut self.shell, family.runs),
-            ];
-            uses.into_iter().filter(|(_, used)| *used).for_each(|(counter, _)| more(counter));
-        }
-    }
-}
-
-fn more(counter: &mut u16) {
-    *counter = counter.saturating_add(1);
-}
-
-fn text_bytes(message: &Message) -> usize {
-    let part_bytes = |part: &Part| match part {
-        Part::Text(text) => text.len(),
-        Part::ToolCall(call) => call.name.len() + call.arguments.0.len(),
-        Part::ToolResult(result) => {
-            result.content.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum()
-        }
-        _ => 0,
-    };
-    message.parts.iter().map(part_bytes).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use longhaul_testkit::transcript;
+    use longhaul_transcript::{Entry, Message, Origin};
 
     use super::*;
 

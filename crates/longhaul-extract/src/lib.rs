@@ -5,6 +5,7 @@
 mod atoms;
 mod constraints;
 mod decisions;
+mod fields;
 mod files;
 mod index;
 mod name_parts;
@@ -20,10 +21,11 @@ pub use constraints::{
     only_tells, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
+pub use fields::{Field, FieldPlace, call_fields};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, trail};
 pub use index::{
-    Domain, Fact, FactIndex, FactPiece, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields,
-    for_each_text, shows, strip_line_numbers,
+    Domain, Fact, FactIndex, FactPiece, Place, Said, ToolUse, Visible, for_each_text, shows,
+    strip_line_numbers,
 };
 pub use name_parts::name_parts;
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
@@ -49,12 +51,13 @@ mod waiting;
 pub use acts::{Act, Calls, each_act};
 pub use digest::{
     Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, is_wrapper, read_shell,
+    summarize_tool_result,
 };
 pub use outline::{Definition, Language, Outline, outline};
 pub use runs::{
     Branch, Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, may_rework, run_of, runs,
 };
 pub use todo::{TodoItem, TodoState, Todos, todos};
-pub use tool::{ToolFamily, family, looks_after_one};
-pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
-pub use tool_view::CallView;
+pub use tool::{ToolFamily, looks_after_one};
+pub use tool_summary::{ToolStatus, ToolSummary, format_summaries};
+pub use tool_view::{CallView, family};

@@ -1,9 +1,8 @@
-//! Which kind of tool a call uses, told from its name and the shape of its arguments.
+//! Which kind of tool a call uses, told from its name. Where that leaves it open, its arguments tell (`tool_view.rs`).
 
-use longhaul_transcript::ToolCall;
+use std::{collections::HashMap, sync::LazyLock};
+
 use serde::{Deserialize, Serialize};
-
-use crate::tool_view::{CallView, OLD_KEYS};
 
 /// What a tool does, whatever its agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -86,20 +85,6 @@ impl ToolFamily {
     }
 }
 
-/// Returns the family of a call, from the tool's name and, where the name leaves it open, from its arguments.
-///
-/// ```
-/// use longhaul_extract::{ToolFamily, family};
-/// use longhaul_transcript::ToolCall;
-///
-/// let call = ToolCall::function("c1", "str_replace_editor", r#"{"command":"view","path":"/a.rs"}"#);
-/// assert_eq!(family(&call), ToolFamily::Read);
-/// assert_eq!(family(&ToolCall::function("c2", "mcp__files__read_file", "{}")), ToolFamily::Read);
-/// ```
-pub fn family(call: &ToolCall) -> ToolFamily {
-    CallView::new(call).family()
-}
-
 /// Returns whether a tool of this name runs no command of its own: it asks for one that goes on, answers it, or ends it.
 ///
 /// ```
@@ -127,134 +112,29 @@ pub fn looks_after_one(name: &str) -> bool {
 pub(crate) fn changes_record(name: &str) -> bool {
     let plain = plain_name(name);
     let words: Vec<&str> = plain.split('_').filter(|word| !word.is_empty()).collect();
-    let says = |word: &&str| CHANGES.contains(word) || LOOKS.contains(word);
+    let is_of = |list: &str, word: &str| list.split(' ').any(|one| one == word);
+    let says = |word: &&str| is_of(CHANGES, word) || is_of(LOOKS, word);
     let Some(at) = words.iter().take(2).position(says) else { return false };
-    let looks_behind = || words[at + 1..].iter().any(|word| LOOKS.contains(word) || STATES.contains(word));
-    CHANGES.contains(&words[at]) && !(THINGS.contains(&words[at]) && looks_behind())
+    let looks_behind = || words[at + 1..].iter().any(|word| is_of(LOOKS, word) || STATES.contains(word));
+    is_of(CHANGES, words[at]) && !(is_of(THINGS, words[at]) && looks_behind())
 }
 
 /// Those of the words that a tool's name may also mean a thing by.
-const THINGS: [&str; 15] = [
-    "archive", "block", "book", "charge", "exchange", "grant", "merge", "pay", "post", "purchase", "refund",
-    "reply", "return", "schedule", "transfer",
-];
+const THINGS: &str = "\
+    archive block book charge exchange grant merge pay post purchase refund reply return schedule transfer";
 
 /// What a tool shows of a thing.
 const STATES: [&str; 4] = ["details", "history", "info", "status"];
 
-const CHANGES: [&str; 56] = [
-    "add",
-    "approve",
-    "archive",
-    "assign",
-    "block",
-    "book",
-    "buy",
-    "cancel",
-    "change",
-    "charge",
-    "close",
-    "create",
-    "deactivate",
-    "delete",
-    "deploy",
-    "disable",
-    "enable",
-    "exchange",
-    "grant",
-    "insert",
-    "invite",
-    "merge",
-    "modify",
-    "move",
-    "pay",
-    "post",
-    "publish",
-    "purchase",
-    "put",
-    "reactivate",
-    "reboot",
-    "refuel",
-    "refund",
-    "register",
-    "reject",
-    "remove",
-    "rename",
-    "reopen",
-    "replace",
-    "reply",
-    "reschedule",
-    "reserve",
-    "reset",
-    "resume",
-    "return",
-    "revoke",
-    "save",
-    "schedule",
-    "send",
-    "set",
-    "suspend",
-    "toggle",
-    "transfer",
-    "update",
-    "upsert",
-    "write",
-];
+const CHANGES: &str = "\
+    add approve archive assign block book buy cancel change charge close create deactivate delete deploy \
+    disable enable exchange grant insert invite merge modify move pay post publish purchase put reactivate \
+    reboot refuel refund register reject remove rename reopen replace reply reschedule reserve reset resume \
+    return revoke save schedule send set suspend toggle transfer update upsert write";
 
-const LOOKS: [&str; 24] = [
-    "calculate",
-    "can",
-    "check",
-    "compare",
-    "count",
-    "describe",
-    "download",
-    "estimate",
-    "fetch",
-    "find",
-    "get",
-    "has",
-    "is",
-    "list",
-    "lookup",
-    "preview",
-    "query",
-    "read",
-    "search",
-    "should",
-    "show",
-    "validate",
-    "verify",
-    "view",
-];
-
-/// Decides the family from the plain name (see [`plain_name`]) and the arguments.
-pub(crate) fn decide(name: &str, view: &CallView<'_>) -> ToolFamily {
-    let plain = plain_name(name);
-    match plain.as_str() {
-        // Editors with a `command` argument: Anthropic's text editor, OpenHands, SWE-agent, Goose.
-        "str_replace_editor" | "str_replace_based_edit_tool" | "text_editor" | "editor" | "file_editor" => {
-            return match view.key_text("command") {
-                Some("view" | "read") => ToolFamily::Read,
-                Some("create" | "write") => ToolFamily::Write,
-                _ => ToolFamily::Edit,
-            };
-        }
-        // Cline's and Roo's doors to MCP servers: the tool proper is an argument.
-        "use_mcp_tool" | "access_mcp_resource" | "call_mcp_tool" => {
-            let inner = view.key_text("tool_name").map(plain_name).and_then(|inner| by_name(&inner));
-            return inner.unwrap_or(ToolFamily::Record);
-        }
-        _ => {}
-    }
-    if let Some(family) = by_name(&plain) {
-        return family;
-    }
-    if let Some(family) = by_words(&plain) {
-        return family;
-    }
-    by_arguments(name, view)
-}
+const LOOKS: &str = "\
+    calculate can check compare count describe download estimate fetch find get has is list lookup preview \
+    query read search should show validate verify view";
 
 /// Returns the name without its server or name space, in snake case: `mcp__github__getIssue` is `get_issue`.
 pub(crate) fn plain_name(name: &str) -> String {
@@ -287,200 +167,93 @@ pub(crate) fn plain_name(name: &str) -> String {
     plain
 }
 
+/// Returns the family of a tool that real agents have under this plain name (see [`plain_name`]).
+pub(crate) fn by_name(plain: &str) -> Option<ToolFamily> {
+    static KNOWN: LazyLock<HashMap<&str, ToolFamily>> = LazyLock::new(|| {
+        let each =
+            |&(family, names): &(ToolFamily, &'static str)| names.split(' ').map(move |name| (name, family));
+        NAMES.iter().flat_map(each).collect()
+    });
+    KNOWN.get(plain).copied()
+}
+
 /// The names that agents really use: Claude Code, Codex, pi, Cline, Roo, OpenHands, SWE-agent, Gemini CLI, opencode,
 /// Cursor, Copilot, Windsurf, Goose, and those of the seed documents (read from their recordings and documentation,
 /// November 2026).
-fn by_name(plain: &str) -> Option<ToolFamily> {
-    use ToolFamily::*;
-    Some(match plain {
-        "read"
-        | "read_file"
-        | "read_files"
-        | "read_many_files"
-        | "view"
-        | "view_file"
-        | "open"
-        | "open_file"
-        | "cat"
-        | "goto"
-        | "scroll_down"
-        | "scroll_up"
-        | "notebook_read"
-        | "view_line_range"
-        | "file_read"
-        | "get_file_contents"
-        | "get_file_content"
-        | "read_text_file"
-        | "read_multiple_files"
-        | "view_code_item"
-        | "view_image"
-        | "read_notebook"
-        | "read_file_content"
-        | "read_media_file"
-        | "show_file" => Read,
-        "write"
-        | "write_file"
-        | "create"
-        | "create_file"
-        | "write_to_file"
-        | "new_file"
-        | "save_file"
-        | "file_write"
-        | "create_new_file"
-        | "create_or_update_file"
-        | "write_text_file" => Write,
-        "edit"
-        | "edit_file"
-        | "multi_edit"
-        | "multiedit"
-        | "notebook_edit"
-        | "replace"
-        | "replace_in_file"
-        | "search_and_replace"
-        | "insert_content"
-        | "insert_edit_into_file"
-        | "replace_string_in_file"
-        | "multi_replace_string_in_file"
-        | "edit_notebook_file"
-        | "insert"
-        | "str_replace"
-        | "search_replace"
-        | "propose_code"
-        | "replace_file_content"
-        | "edit_files"
-        | "delete_file"
-        | "move_file"
-        | "rename_file"
-        | "remove_file"
-        | "edit_notebook"
-        | "undo_edit"
-        | "file_edit" => Edit,
-        "apply_patch" | "patch" | "apply_diff" | "apply_edits" => Patch,
-        "bash"
-        | "shell"
-        | "exec_command"
-        | "execute_bash"
-        | "execute_command"
-        | "run_command"
-        | "terminal"
-        | "run_terminal_cmd"
-        | "run_in_terminal"
-        | "run_shell_command"
-        | "local_shell"
-        | "shell_command"
-        | "container_exec"
-        | "write_stdin"
-        | "bash_output"
-        | "kill_shell"
-        | "kill_bash"
-        | "get_terminal_output"
-        | "command_status"
-        | "exec"
-        | "cmd"
-        | "powershell"
-        | "execute_ipython_cell"
-        | "ipython"
-        | "python"
-        | "code_interpreter"
-        | "run_code"
-        | "execute_code"
-        | "jupyter"
-        | "task_output"
-        | "read_process_output"
-        | "start_process"
-        | "unified_exec"
-        | "bash_tool"
-        | "computer_terminal"
-        | "run_bash"
-        | "sh" => Shell,
-        "run_tests" | "run_test" | "test" | "get_errors" | "get_diagnostics" | "diagnostics" | "lint"
-        | "read_lints" | "test_failure" | "problems" => Test,
-        "grep"
-        | "search"
-        | "search_files"
-        | "grep_search"
-        | "search_file_content"
-        | "grep_files"
-        | "search_dir"
-        | "search_file"
-        | "codebase_search"
-        | "code_search"
-        | "codesearch"
-        | "semantic_search"
-        | "search_code"
-        | "search_codebase"
-        | "ripgrep"
-        | "rg"
-        | "search_for_pattern"
-        | "find_symbol"
-        | "lsp"
-        | "list_code_usages"
-        | "search_in_files"
-        | "text_search"
-        | "file_content_search" => Search,
-        "glob"
-        | "ls"
-        | "list"
-        | "list_files"
-        | "list_dir"
-        | "list_directory"
-        | "find"
-        | "find_file"
-        | "find_files"
-        | "find_by_name"
-        | "file_search"
-        | "list_code_definition_names"
-        | "directory_tree"
-        | "glob_file_search"
-        | "tree"
-        | "glob_files"
-        | "list_allowed_directories" => List,
-        "web_fetch"
-        | "webfetch"
-        | "fetch"
-        | "fetch_webpage"
-        | "fetch_url"
-        | "read_url_content"
-        | "browse"
-        | "browser"
-        | "browser_action"
-        | "browser_navigate"
-        | "open_url"
-        | "url_fetch"
-        | "get_page"
-        | "view_web_document_content_chunk"
-        | "http_request"
-        | "visit_page" => WebFetch,
-        "web_search" | "websearch" | "google_web_search" | "search_web" | "brave_web_search"
-        | "tavily_search" | "internet_search" | "google_search" => WebSearch,
-        "todo_write" | "todowrite" | "todo_read" | "todoread" | "update_plan" | "write_todos"
-        | "task_create" | "task_update" | "task_list" | "task_get" | "update_todo_list"
-        | "manage_todo_list" | "todo" | "todos" | "plan" | "set_plan" | "task_tracker" => Todo,
-        "task" | "agent" | "sub_agent" | "subagent" | "run_subagent" | "spawn_agent" | "new_task"
-        | "delegate" | "delegate_task" | "wait_agent" | "send_input" | "handoff" | "oracle" => SubAgent,
-        "think"
-        | "ask_user_question"
-        | "ask_followup_question"
-        | "attempt_completion"
-        | "finish"
-        | "submit"
-        | "exit_plan_mode"
-        | "enter_plan_mode"
-        | "request_user_input"
-        | "plan_mode_respond"
-        | "switch_mode"
-        | "sequentialthinking"
-        | "sequential_thinking"
-        | "message"
-        | "notify_user"
-        | "transfer_to_human_agents"
-        | "done" => Talk,
-        _ => return None,
-    })
-}
+const NAMES: [(ToolFamily, &str); 13] = [
+    (
+        ToolFamily::Read,
+        "read read_file read_files read_many_files view view_file open open_file cat goto scroll_down \
+        scroll_up notebook_read view_line_range file_read get_file_contents get_file_content read_text_file \
+        read_multiple_files view_code_item view_image read_notebook read_file_content read_media_file \
+        show_file",
+    ),
+    (
+        ToolFamily::Write,
+        "write write_file create create_file write_to_file new_file save_file file_write create_new_file \
+        create_or_update_file write_text_file",
+    ),
+    (
+        ToolFamily::Edit,
+        "edit edit_file multi_edit multiedit notebook_edit replace replace_in_file search_and_replace \
+        insert_content insert_edit_into_file replace_string_in_file multi_replace_string_in_file \
+        edit_notebook_file insert str_replace search_replace propose_code replace_file_content edit_files \
+        delete_file move_file rename_file remove_file edit_notebook undo_edit file_edit",
+    ),
+    (ToolFamily::Patch, "apply_patch patch apply_diff apply_edits"),
+    (
+        ToolFamily::Shell,
+        "bash shell exec_command execute_bash execute_command run_command terminal run_terminal_cmd \
+        run_in_terminal run_shell_command local_shell shell_command container_exec write_stdin bash_output \
+        kill_shell kill_bash get_terminal_output command_status exec cmd powershell execute_ipython_cell \
+        ipython python code_interpreter run_code execute_code jupyter task_output read_process_output \
+        start_process unified_exec bash_tool computer_terminal run_bash sh",
+    ),
+    (
+        ToolFamily::Test,
+        "run_tests run_test test get_errors get_diagnostics diagnostics lint read_lints test_failure problems",
+    ),
+    (
+        ToolFamily::Search,
+        "grep search search_files grep_search search_file_content grep_files search_dir search_file \
+        codebase_search code_search codesearch semantic_search search_code search_codebase ripgrep rg \
+        search_for_pattern find_symbol lsp list_code_usages search_in_files text_search file_content_search",
+    ),
+    (
+        ToolFamily::List,
+        "glob ls list list_files list_dir list_directory find find_file find_files find_by_name file_search \
+        list_code_definition_names directory_tree glob_file_search tree glob_files list_allowed_directories",
+    ),
+    (
+        ToolFamily::WebFetch,
+        "web_fetch webfetch fetch fetch_webpage fetch_url read_url_content browse browser browser_action \
+        browser_navigate open_url url_fetch get_page view_web_document_content_chunk http_request visit_page",
+    ),
+    (
+        ToolFamily::WebSearch,
+        "web_search websearch google_web_search search_web brave_web_search tavily_search internet_search \
+        google_search",
+    ),
+    (
+        ToolFamily::Todo,
+        "todo_write todowrite todo_read todoread update_plan write_todos task_create task_update task_list \
+        task_get update_todo_list manage_todo_list todo todos plan set_plan task_tracker",
+    ),
+    (
+        ToolFamily::SubAgent,
+        "task agent sub_agent subagent run_subagent spawn_agent new_task delegate delegate_task wait_agent \
+        send_input handoff oracle",
+    ),
+    (
+        ToolFamily::Talk,
+        "think ask_user_question ask_followup_question attempt_completion finish submit exit_plan_mode \
+        enter_plan_mode request_user_input plan_mode_respond switch_mode sequentialthinking \
+        sequential_thinking message notify_user transfer_to_human_agents done",
+    ),
+];
 
 /// Names built of the usual words: `run_my_command`, `search_company_docs`, `get_order_details`.
-fn by_words(plain: &str) -> Option<ToolFamily> {
+pub(crate) fn by_words(plain: &str) -> Option<ToolFamily> {
     use ToolFamily::*;
     let words: Vec<&str> = plain.split('_').filter(|word| !word.is_empty()).collect();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
@@ -505,34 +278,14 @@ fn by_words(plain: &str) -> Option<ToolFamily> {
     })
 }
 
-/// What is left: the arguments tell. A function with named arguments is a look-up of records.
-fn by_arguments(name: &str, view: &CallView<'_>) -> ToolFamily {
-    let has = |keys: &[&str]| keys.iter().any(|key| view.key_text(key).is_some());
-    if name.contains("__") {
-        return ToolFamily::Record;
-    }
-    if view.is_free_text() {
-        return if view.text().contains("*** Begin Patch") { ToolFamily::Patch } else { ToolFamily::Other };
-    }
-    match () {
-        () if has(&["command", "cmd"]) => ToolFamily::Shell,
-        () if has(&OLD_KEYS) => ToolFamily::Edit,
-        () if has(&["patch", "patchText"]) => ToolFamily::Patch,
-        () if has(&["file_path", "filePath", "path"]) && has(&["content", "contents", "file_text"]) => {
-            ToolFamily::Write
-        }
-        () if has(&["url"]) => ToolFamily::WebFetch,
-        () if name.contains('_') || view.has_arguments() => ToolFamily::Record,
-        () => ToolFamily::Other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use longhaul_transcript::ToolCall;
+
     use super::*;
 
-    fn of(name: &str, arguments: &str) -> ToolFamily {
-        family(&ToolCall::function("c", name, arguments))
+    fn of(name: &str) -> ToolFamily {
+        crate::family(&ToolCall::function("c", name, "{}"))
     }
 
     #[test]
@@ -579,7 +332,7 @@ mod tests {
             ("think", Talk),
         ];
         for (name, expected) in table {
-            assert_eq!(of(name, "{}"), expected, "{name}");
+            assert_eq!(of(name), expected, "{name}");
         }
     }
 
@@ -613,15 +366,5 @@ mod tests {
         ] {
             assert!(!changes_record(name), "{name}");
         }
-    }
-
-    #[test]
-    fn arguments_decide_where_the_name_does_not() {
-        assert_eq!(of("str_replace_editor", r#"{"command":"create","path":"a"}"#), ToolFamily::Write);
-        assert_eq!(of("str_replace_editor", r#"{"command":"str_replace","path":"a"}"#), ToolFamily::Edit);
-        assert_eq!(of("go", r#"{"command":"ls"}"#), ToolFamily::Shell);
-        assert_eq!(of("use_mcp_tool", r#"{"tool_name":"read_file"}"#), ToolFamily::Read);
-        assert_eq!(of("frobnicate", "not json"), ToolFamily::Other);
-        assert_eq!(of("frobnicate", r#"{"id":7}"#), ToolFamily::Record);
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use longhaul_transcript::{CallKind, ToolCall};
 
 use crate::{
-    index::{Field, call_fields, fields_of, is_body_key, whole},
+    fields::{Field, NEW_KEYS, OLD_KEYS, call_fields, fields_of, is_body_key, whole},
     json::{Json, Key, Scalar},
-    tool::{ToolFamily, changes_record, decide},
+    tool::{ToolFamily, by_name, by_words, changes_record, plain_name},
 };
 
 /// A tool call as its fields, whatever the agent names them.
@@ -27,6 +27,20 @@ pub struct CallView<'a> {
     call: &'a ToolCall,
     json: Option<Json<'a>>,
     family: ToolFamily,
+}
+
+/// Returns the family of a call, from the tool's name and, where the name leaves it open, from its arguments.
+///
+/// ```
+/// use longhaul_extract::{ToolFamily, family};
+/// use longhaul_transcript::ToolCall;
+///
+/// let call = ToolCall::function("c1", "str_replace_editor", r#"{"command":"view","path":"/a.rs"}"#);
+/// assert_eq!(family(&call), ToolFamily::Read);
+/// assert_eq!(family(&ToolCall::function("c2", "mcp__files__read_file", "{}")), ToolFamily::Read);
+/// ```
+pub fn family(call: &ToolCall) -> ToolFamily {
+    CallView::new(call).family()
 }
 
 /// A path longer than this (in bytes) is no path.
@@ -52,33 +66,11 @@ const PATH_KEYS: [&str; 17] = [
     "files",
 ];
 
-/// What an edit takes out.
-pub(crate) const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
-
 /// The same, where the tool is known to change files; others search for it.
 const OLD_OF_EDITS: [&str; 2] = ["search", "old"];
 
 /// The same of what is put in.
 const NEW_OF_EDITS: &str = "new";
-
-/// What an edit puts in, or all of a file that is written.
-pub(crate) const NEW_KEYS: [&str; 15] = [
-    "new_string",
-    "newText",
-    "new_str",
-    "new_text",
-    "newString",
-    "content",
-    "contents",
-    "file_text",
-    "text",
-    "insert_text",
-    "new_source",
-    "new_content",
-    "code_edit",
-    "replace",
-    "file_content",
-];
 
 impl<'a> CallView<'a> {
     /// Reads a call.
@@ -369,6 +361,56 @@ impl<'a> CallView<'a> {
     }
 }
 
+/// Decides the family from the plain name (see [`plain_name`]) and the arguments.
+fn decide(name: &str, view: &CallView<'_>) -> ToolFamily {
+    let plain = plain_name(name);
+    match plain.as_str() {
+        // Editors with a `command` argument: Anthropic's text editor, OpenHands, SWE-agent, Goose.
+        "str_replace_editor" | "str_replace_based_edit_tool" | "text_editor" | "editor" | "file_editor" => {
+            return match view.key_text("command") {
+                Some("view" | "read") => ToolFamily::Read,
+                Some("create" | "write") => ToolFamily::Write,
+                _ => ToolFamily::Edit,
+            };
+        }
+        // Cline's and Roo's doors to MCP servers: the tool proper is an argument.
+        "use_mcp_tool" | "access_mcp_resource" | "call_mcp_tool" => {
+            let inner = view.key_text("tool_name").map(plain_name).and_then(|inner| by_name(&inner));
+            return inner.unwrap_or(ToolFamily::Record);
+        }
+        _ => {}
+    }
+    if let Some(family) = by_name(&plain) {
+        return family;
+    }
+    if let Some(family) = by_words(&plain) {
+        return family;
+    }
+    by_arguments(name, view)
+}
+
+/// What is left: the arguments tell. A function with named arguments is a look-up of records.
+fn by_arguments(name: &str, view: &CallView<'_>) -> ToolFamily {
+    let has = |keys: &[&str]| keys.iter().any(|key| view.key_text(key).is_some());
+    if name.contains("__") {
+        return ToolFamily::Record;
+    }
+    if view.is_free_text() {
+        return if view.text().contains("*** Begin Patch") { ToolFamily::Patch } else { ToolFamily::Other };
+    }
+    match () {
+        () if has(&["command", "cmd"]) => ToolFamily::Shell,
+        () if has(&OLD_KEYS) => ToolFamily::Edit,
+        () if has(&["patch", "patchText"]) => ToolFamily::Patch,
+        () if has(&["file_path", "filePath", "path"]) && has(&["content", "contents", "file_text"]) => {
+            ToolFamily::Write
+        }
+        () if has(&["url"]) => ToolFamily::WebFetch,
+        () if name.contains('_') || view.has_arguments() => ToolFamily::Record,
+        () => ToolFamily::Other,
+    }
+}
+
 /// Returns what blocks of Cline's kind search for, each with what they put in its place:
 ///
 /// ```text
@@ -425,6 +467,10 @@ mod tests {
 
     fn call(name: &str, arguments: &str) -> ToolCall {
         ToolCall::function("c", name, arguments)
+    }
+
+    fn family_of(name: &str, arguments: &str) -> ToolFamily {
+        family(&call(name, arguments))
     }
 
     #[test]
@@ -494,6 +540,19 @@ mod tests {
             let found: Vec<_> = found.iter().map(|(old, new)| (&**old, &**new)).collect();
             assert_eq!(found, expected, "{name}");
         }
+    }
+
+    #[test]
+    fn arguments_decide_where_the_name_does_not() {
+        assert_eq!(family_of("str_replace_editor", r#"{"command":"create","path":"a"}"#), ToolFamily::Write);
+        assert_eq!(
+            family_of("str_replace_editor", r#"{"command":"str_replace","path":"a"}"#),
+            ToolFamily::Edit
+        );
+        assert_eq!(family_of("go", r#"{"command":"ls"}"#), ToolFamily::Shell);
+        assert_eq!(family_of("use_mcp_tool", r#"{"tool_name":"read_file"}"#), ToolFamily::Read);
+        assert_eq!(family_of("frobnicate", "not json"), ToolFamily::Other);
+        assert_eq!(family_of("frobnicate", r#"{"id":7}"#), ToolFamily::Record);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{AtomKind, is_known_extension, scan::word_char};
+use super::{AtomKind, is_known_extension, word_char};
 
 /// Returns the end of a path that starts at `start`, or `None` where none does.
 ///

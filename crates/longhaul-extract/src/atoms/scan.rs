@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{
     Atom, AtomKind, is_known_extension,
     path::{classify, component, path_end},
+    word_char,
 };
 
 /// Calls `each` with every literal of `text`, in order of appearance; literals do not overlap.
@@ -549,16 +550,6 @@ fn is_delimiter(byte: u8) -> bool {
         byte,
         b'\t'..=b'\r' | 0x1c..=0x1f | b' ' | b'"' | b'\'' | b'<' | b'>' | b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'
     )
-}
-
-/// Returns the length of the word character at `at`: a letter, a digit of any script or an underscore.
-pub(super) fn word_char(text: &str, at: usize) -> Option<usize> {
-    let byte = *text.as_bytes().get(at)?;
-    if byte < 0x80 {
-        return (byte.is_ascii_alphanumeric() || byte == b'_').then_some(1);
-    }
-    let c = text.get(at..)?.chars().next()?;
-    c.is_alphanumeric().then_some(c.len_utf8())
 }
 
 /// Returns whether a word character stands right before `at`.

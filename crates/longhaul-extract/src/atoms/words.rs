@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::{
     Atom, AtomKind,
-    scan::{unblanked, word_before, word_char},
+    scan::{unblanked, word_before},
+    word_char,
 };
 
 /// Calls `each` with the capitalised names and the long lower-case words of `text`: names first, then words.

@@ -40,6 +40,16 @@ pub(super) struct Reading {
     pub(super) is_labelled: bool,
 }
 
+/// Returns whether `sentence` demands something of the one it is said to, or sets something down.
+pub(crate) fn is_constraint(sentence: &str) -> bool {
+    read(sentence).is_some()
+}
+
+/// Returns what `sentence` demands or sets down, where it does.
+pub fn demand_kind(sentence: &str) -> Option<DemandKind> {
+    read(sentence).map(|reading| reading.kind)
+}
+
 /// Returns what `sentence` demands, where it does.
 pub(super) fn read(sentence: &str) -> Option<Reading> {
     if let Some(kind) = label(sentence) {

@@ -4,7 +4,7 @@ use std::slice;
 
 use longhaul_testkit::transcript;
 
-use super::*;
+use super::{demand::is_constraint, *};
 
 fn found(fixture: &str) -> Vec<(String, u64, Option<u64>)> {
     let said = transcript(fixture);

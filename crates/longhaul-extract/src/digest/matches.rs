@@ -7,8 +7,9 @@ use regex::Regex;
 
 use super::{
     fit::{Allowance, Piece, fit},
-    lines::{Class, classify, spread},
+    lines::{classify, spread},
     listing::split_path,
+    patterns::Class,
     render::clip,
 };
 

@@ -8,7 +8,66 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 
-use super::lines::Class;
+/// What a line looks like, the most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    /// Names what failed and why: a compiler's error, an assertion, a panic, an exception.
+    Decisive,
+    /// Names a test that failed.
+    FailedTest,
+    /// What was expected and what came: `left:`, `Expected`, pytest's `E` lines.
+    Detail,
+    /// How many tests passed and failed: what each that passed would say.
+    Totals,
+    /// Counts of errors, problems, rows; an exit code.
+    Count,
+    /// A place in a file.
+    Place,
+    /// A warning.
+    Warning,
+    /// The head of a section: a commit, a file of a diff, a Markdown heading.
+    Head,
+    /// A definition or signature in code.
+    Definition,
+    /// Says what changed: a created file, a deleted branch, an added package.
+    Change,
+    /// A test that passed, or that begins, or that was left out: the totals tell of it.
+    Passed,
+    /// What a tool is about to do or has fetched: nothing beside what came of it.
+    Progress,
+    /// Separators, blank lines, frames of libraries, what a tool says of itself.
+    Noise,
+    /// An error only by its words. Stands after what a line is by its form: a passing test or a commit may be named
+    /// after an error.
+    Error,
+    /// Anything else.
+    Plain,
+}
+
+impl Class {
+    /// The rules' score of such a line, from 0 to 10.
+    pub(crate) fn score(self) -> f64 {
+        match self {
+            Class::Decisive => 10.0,
+            Class::FailedTest => 9.0,
+            Class::Totals | Class::Count => 8.5,
+            Class::Detail => 8.0,
+            Class::Error => 7.5,
+            Class::Place => 6.0,
+            Class::Head => 5.5,
+            Class::Warning => 5.0,
+            Class::Change => 4.5,
+            Class::Definition => 4.5,
+            Class::Plain => 2.0,
+            Class::Passed | Class::Progress | Class::Noise => 0.2,
+        }
+    }
+
+    /// Returns whether the line is part of telling an error, and so is kept whole.
+    pub(crate) fn is_error(self) -> bool {
+        matches!(self, Class::Decisive | Class::FailedTest | Class::Detail | Class::Error)
+    }
+}
 
 /// Returns all that the patterns and words say a line is.
 pub(crate) fn classes(line: &str) -> impl Iterator<Item = Class> {

@@ -8,41 +8,13 @@ use super::{
     clean::{bare, clean, clip, prefix, unwrap},
     fit::Allowance,
     shape::{shape_of, within},
+    source::Source,
 };
 use crate::{
     tool::ToolFamily,
     tool_summary::{ToolStatus, ToolSummary, builtin_facts},
     tool_view::CallView,
 };
-
-/// One tool result to be read: what was called, what came back, and whether the wire says it went well.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Source<'a> {
-    /// The call, where it is known.
-    pub call: Option<&'a CallView<'a>>,
-    /// The text that came back, without terminal escapes and harness envelopes.
-    pub text: &'a str,
-    /// Whether the wire says it went well.
-    pub outcome: Outcome,
-}
-
-impl<'a> Source<'a> {
-    /// Returns a source of an already cleaned text.
-    pub fn new(call: Option<&'a CallView<'a>>, text: &'a str, outcome: Outcome) -> Source<'a> {
-        Source { call, text, outcome }
-    }
-
-    /// Returns the family of the tool; `Other` where the call is not known.
-    pub fn family(&self) -> ToolFamily {
-        self.call.map_or(ToolFamily::Other, CallView::family)
-    }
-
-    /// Returns the tool's name; `tool` where the call is not known.
-    pub fn tool(&self) -> &'a str {
-        self.call.map_or("tool", CallView::name)
-    }
-}
 
 /// Reads the results of some tools.
 ///
@@ -178,6 +150,23 @@ impl Default for Registry {
 /// ```
 pub fn digest(call: Option<&ToolCall>, text: &str, outcome: Outcome, allowance: &Allowance<'_>) -> String {
     Registry::builtin().digest(call, text, outcome, allowance)
+}
+
+/// Returns what a tool call did, by the built-in rules.
+///
+/// ```
+/// use longhaul_extract::summarize_tool_result;
+/// use longhaul_transcript::{Outcome, ToolCall, ToolResult};
+///
+/// let call = ToolCall::function("c1", "execute_bash", r#"{"command":"npm test"}"#);
+/// let result = ToolResult::text("c1", "Error: Module not found\nexit code: 1", Outcome::Unstated);
+/// assert_eq!(
+///     summarize_tool_result(Some(&call), &result).to_string(),
+///     "[❌ execute_bash: Command: npm test | Exit: 1 | Output: 2 lines | Error: Error: Module not found]"
+/// );
+/// ```
+pub fn summarize_tool_result(call: Option<&ToolCall>, result: &ToolResult) -> ToolSummary {
+    Registry::builtin().summarize(call, result)
 }
 
 /// The head of a text that fits: what is left where not even a mark does.

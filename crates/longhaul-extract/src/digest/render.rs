@@ -3,7 +3,8 @@
 use super::{
     clean::{prefix, suffix},
     fit::{Allowance, Piece, fit},
-    lines::{Class, tells_trouble},
+    lines::tells_trouble,
+    patterns::Class,
 };
 
 /// Returns the best of `lines` by `scores`, in order.

@@ -1,17 +1,18 @@
 //! What a text looks like, and the digest that suits it.
 
+use std::collections::HashMap;
+
 use super::{
     clean::{is_numbered, strip_line_number},
     fit::Allowance,
-    lines::{self, Class},
+    lines,
     listing::{is_listing, listing_within},
     matches::{Match, matches_within, parse_matches},
+    patterns::Class,
     records::records_within,
     render::lines_within,
+    source::Source,
 };
-use std::collections::HashMap;
-
-use super::registry::Source;
 use crate::{
     json::Json,
     outline::{Definition, outline},

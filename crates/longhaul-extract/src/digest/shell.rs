@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     clean::{clean, prefix},
-    lines::{Class, classify, heads_causes},
+    lines::{classify, heads_causes},
+    patterns::Class,
 };
 use crate::runs::told;
 

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 use longhaul_transcript::{CallKind, Message, Part, Role};
 
-use super::call_fields;
-use crate::atoms::{AtomKind, expand, scan, scan_words};
+use crate::{
+    atoms::{AtomKind, expand, scan, scan_words},
+    fields::call_fields,
+};
 
 /// The literals that a reader of some texts has before him, with everything they imply.
 #[derive(Clone, Debug, Default)]

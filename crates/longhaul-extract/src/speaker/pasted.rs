@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Matter;
-use crate::constraints::is_constraint;
+use crate::constraints::demand::is_constraint;
 
 /// Returns the pieces of `text[range]`, which a person sent, as words and as what was pasted.
 ///

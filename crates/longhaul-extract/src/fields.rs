@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{
-    json::{Json, Leaf, Scalar},
-    tool_view::{NEW_KEYS, OLD_KEYS},
-};
+use crate::json::{Json, Leaf, Scalar};
 
 /// One field of a call's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +135,28 @@ const LONG_FIELD: usize = 400;
 /// Keys whose values are text to be written, beside those of an edit.
 const BODY_KEYS: [&str; 8] =
     ["patch", "edits", "code", "patchText", "input", "diff", "message_body", "cell_source"];
+
+/// What an edit takes out.
+pub(crate) const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
+
+/// What an edit puts in, or all of a file that is written.
+pub(crate) const NEW_KEYS: [&str; 15] = [
+    "new_string",
+    "newText",
+    "new_str",
+    "new_text",
+    "newString",
+    "content",
+    "contents",
+    "file_text",
+    "text",
+    "insert_text",
+    "new_source",
+    "new_content",
+    "code_edit",
+    "replace",
+    "file_content",
+];
 
 #[cfg(test)]
 mod tests {
