@@ -5,16 +5,12 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::{objects, rules::Shape, tables};
-
-/// What a head names.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// Where the values are.
-    pub(crate) values: Vec<Range<usize>>,
-    /// How far the text was read.
-    pub(crate) end: usize,
-}
+use crate::{
+    named::{LONGEST_VALUE, Named, is_label, is_word, quoted},
+    objects,
+    rules::Shape,
+    tables,
+};
 
 /// Returns what `head` names, which an expression has found.
 pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
@@ -29,18 +25,6 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
         Shape::WebKey => members(text, head),
         Shape::Object => objects::values(text, head),
     }
-}
-
-/// Returns whether a column is called a secret.
-pub(crate) fn is_label(name: &[u8]) -> bool {
-    let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase);
-    let mut letters: Vec<u8> = letters.collect();
-    if SHORT_LABELS.contains(&&letters[..]) {
-        return true;
-    }
-    letters.truncate(letters.len() - letters.iter().rev().take_while(|byte| byte.is_ascii_digit()).count());
-    let name = letters.strip_suffix(b"s").unwrap_or(&letters);
-    LABELS.iter().any(|label| name.ends_with(label) || letters.ends_with(label))
 }
 
 /// Returns the items of a list or of a map behind what opens it, or, behind a colon, of the lines that begin with a dash.
@@ -314,32 +298,11 @@ fn below(text: &[u8], at: usize, end: usize) -> Named {
     named
 }
 
-/// Returns the inside of the string that begins at `at` and ends in this line; a doubled or escaped quote does not end it.
-pub(crate) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let quote = *text.get(at)?;
-    let mut end = at + 1;
-    while let Some(byte) = text.get(end).filter(|_| end - at <= LONGEST_VALUE) {
-        match byte {
-            b'\n' => return None,
-            b'\\' => end += 1,
-            _ if *byte == quote && quote == b'\'' && text.get(end + 1) == Some(&quote) => end += 1,
-            _ if *byte == quote => return Some(at + 1..end),
-            _ => {}
-        }
-        end += 1;
-    }
-    None
-}
-
 fn unquoted(text: &[u8], span: Range<usize>) -> Range<usize> {
     match &text[span.clone()] {
         [open @ (b'"' | b'\''), .., close] if open == close => span.start + 1..span.end - 1,
         _ => span,
     }
-}
-
-fn is_word(item: &[u8]) -> bool {
-    item.iter().all(|byte| byte.is_ascii_graphic() && !b"()[]{}<>.$\"'`".contains(byte))
 }
 
 /// Returns the lines from `at` on, without their ends.
@@ -356,28 +319,6 @@ fn lines(text: &[u8], mut at: usize) -> impl Iterator<Item = Range<usize>> + '_ 
     })
 }
 
-/// How the names of columns of secrets end, without what is no letter. A bare `token` is more often a word of a language.
-const LABELS: &[&[u8]] = &[
-    b"password",
-    b"passwd",
-    b"passphrase",
-    b"passcode",
-    b"passwort",
-    b"kennwort",
-    b"pwd",
-    b"apikey",
-    b"apitoken",
-    b"accesstoken",
-    b"authtoken",
-    b"accesskey",
-    b"secretkey",
-    b"clientsecret",
-    b"privatekey",
-];
-
-/// Other names end so, too.
-const SHORT_LABELS: [&[u8]; 3] = [b"pass", b"pw", b"mdp"];
-
 /// What a JSON web key keeps for its owner.
 const PRIVATE_MEMBERS: [&[u8]; 7] = [b"d", b"k", b"p", b"q", b"dp", b"dq", b"qi"];
 
@@ -389,9 +330,6 @@ const LONGEST_COLUMNS: usize = 4 << 10;
 
 /// How far before the kind of a manifest its document is looked for, in bytes.
 const LONGEST_MANIFEST: usize = 64 << 10;
-
-/// A longer string is no password, in bytes.
-const LONGEST_VALUE: usize = 4 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use longhaul_transcript::is_invisible;
 use memchr::{memchr_iter, memmem};
 
-use crate::scan::{PLACEHOLDER, is_of_placeholder};
+use crate::placeholder::{PLACEHOLDER, is_of_placeholder};
 
 /// Returns `text` without it; `None` where it has none but a mark at its beginning.
 pub(crate) fn without(text: &str) -> Option<String> {

@@ -2,14 +2,31 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memmem};
 use serde::de::IgnoredAny;
 
 use crate::{
+    placeholder::is_replaced,
     rules::RuleSet,
-    scan::{Struck, find, is_replaced, join, strikes},
     settle,
+    spelled::strikes,
+    struck::{Struck, join},
 };
+
+/// Returns the secrets in `text`, in order, none overlapping another; also those that are spelled in other ways.
+pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Struck> {
+    let mut struck = strikes(set, Cow::Borrowed(text));
+    // A text may quote JSON, which spells any letter as it likes.
+    if ESCAPED.iter().any(|escaped| memmem::find(text.as_bytes(), escaped).is_some()) {
+        let found = match is_of_objects(text) {
+            true => find_in_json(set, text, true),
+            false => strikes_behind_escapes(set, text, 1),
+        };
+        struck.extend(found);
+        join(set, &mut struck);
+    }
+    struck
+}
 
 /// Returns the secrets in the JSON text `json`, as spans inside its string literals, so that the text stays valid JSON
 /// when each is replaced by a text without quotes and backslashes. What is not in a string is not touched.
@@ -156,6 +173,9 @@ fn strikes_in_command_lines(set: &RuleSet, json: &str) -> Vec<Struck> {
     read(&words);
     found
 }
+
+/// Escapes of JSON that stand for what a secret may hold, or for what a rule looks for beside it.
+const ESCAPED: [&[u8]; 6] = [b"\\u", b"\\/", b"\\\\", b"\\n", b"\\t", b"\\\""];
 
 /// A longer string is no word of a command line, in bytes.
 const LONGEST_WORD: usize = 1_000;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::apart::{Named, quoted};
+use crate::named::{Named, quoted};
 
 /// Returns the values of the object in which `head` names something, or which opens at its end.
 pub(crate) fn values(text: &[u8], head: Range<usize>) -> Named {

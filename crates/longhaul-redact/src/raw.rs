@@ -5,15 +5,20 @@
 //! a secret in it is left out whole. Nothing of this holds inside the arguments of a call: there, a field of any name is
 //! the caller's.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, iter, ops::Range, sync::Arc};
+mod file;
+mod sealed;
+mod walk;
+
+use std::{borrow::Cow, collections::BTreeMap, iter, ops::Range, sync::Arc};
 
 use longhaul_transcript::Raw;
-use serde::{
-    Deserializer as _,
-    de::{MapAccess, SeqAccess, Visitor},
-};
 use serde_json::value::RawValue;
 
+use self::{
+    file::{HOLDERS, is_text, may_hold_a_file, media_type},
+    sealed::{METADATA, SEALED_WHERE_LONG, is_payload, is_ui_part, seals, seals_of_providers},
+    walk::{each_field, span_of},
+};
 use crate::{
     Finding, Redactor, Vault, base64,
     json::{looks_like_json, unescaped},
@@ -139,7 +144,8 @@ impl<'a> Sweep<'a, '_> {
         let whole = self.span(value);
         // Where a run of elements begins that are left out before the first that stays; where the last element ended.
         let (mut open, mut end, mut is_any_kept) = (None, None, false);
-        let walked = each_element(value, |element| {
+        let Ok(elements) = serde_json::from_str::<Vec<&'a RawValue>>(value.get()) else { return };
+        for element in elements {
             let span = self.span(element);
             if let Some(start) = open.take() {
                 self.edits.insert(start, (span.start, NOTHING));
@@ -152,8 +158,8 @@ impl<'a> Sweep<'a, '_> {
                 _ => open = Some(span.start),
             }
             end = Some(span.end);
-        });
-        if walked && end.is_some() && !is_any_kept {
+        }
+        if end.is_some() && !is_any_kept {
             // A message without content is refused as well.
             let inside: Vec<usize> = self.edits.range(whole.clone()).map(|(start, _)| *start).collect();
             for start in inside {
@@ -187,7 +193,7 @@ impl<'a> Sweep<'a, '_> {
             if !place.is_argument && self.is_found(&span) {
                 self.rename(key, inside);
             }
-            if let Some(name) = NAMED.iter().find(|name| **name == key) {
+            if let Some(name) = NAMED.split(' ').find(|name| *name == key) {
                 named.insert(name, inside);
             }
         });
@@ -332,153 +338,13 @@ impl<'a> Sweep<'a, '_> {
     }
 }
 
-/// Returns the fields of a block of this type that a provider signed or encrypted.
-fn seals(kind: &str) -> &'static [&'static str] {
-    match kind {
-        _ if kind.ends_with("thinking") || kind == "reasoning" || kind.starts_with("reasoning.") => {
-            &["signature", "data", "encrypted_content"]
-        }
-        _ if kind.starts_with("compaction") || kind.starts_with("web_search_result") => {
-            &["encrypted_content", "encrypted_index"]
-        }
-        _ if kind.ends_with("code_execution_result") => &["encrypted_stdout", "encrypted_stderr"],
-        // A part of Gemini's, which names no type.
-        "" => &["thoughtSignature", "thought_signature"],
-        _ => &[],
-    }
-}
-
-/// Returns whether a block of this type is a part of a UI message of Vercel's AI SDK, or of a message for its models.
-fn is_ui_part(kind: &str) -> bool {
-    matches!(kind, "text" | "reasoning" | "file" | "dynamic-tool") || kind.starts_with("tool-")
-}
-
-/// Returns what providers signed or encrypted in the metadata of a UI message's part, each provider in an object of its own.
-fn seals_of_providers(metadata: &RawValue) -> Vec<&str> {
-    let mut seals = Vec::new();
-    each_field(metadata, |_, own| {
-        each_field(own, |key, sealed| {
-            let inside = sealed.get().strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));
-            seals.extend(inside.filter(|inside| PROVIDERS_SEALS.contains(&key) && !inside.is_empty()));
-        });
-    });
-    seals
-}
-
-/// Sealed in a block of any type, where it is longer than secrets are: next month's types are not known yet.
-const SEALED_WHERE_LONG: [&str; 4] =
-    ["encrypted_content", "encrypted_index", "encrypted_stdout", "encrypted_stderr"];
-
-fn is_payload(sealed: &str) -> bool {
-    const LONGER_THAN_SECRETS: usize = 200;
-    sealed.len() >= LONGER_THAN_SECRETS && sealed.bytes().all(|byte| byte == b'=' || base64::is_digit(byte))
-}
-
-/// Returns the media type of a block whose `data` is a file in base64; `None` where it is something else.
-fn media_type<'a>(kind: &str, holder: &str, string: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
-    let declared = string("mimeType").or_else(|| string("mime_type"));
-    match (kind, holder) {
-        ("base64", _) => Some(string("media_type").unwrap_or_default()),
-        // As tools of MCP return them.
-        ("image" | "audio" | "video" | "blob", _) | (_, "inlineData" | "inline_data") => declared,
-        (_, "input_audio") => string("format").map(|_| "audio"),
-        _ => None,
-    }
-}
-
-/// Returns whether files of this type are text.
-fn is_text(media_type: &str) -> bool {
-    let media_type = media_type.to_ascii_lowercase();
-    let texts =
-        ["text/", "json", "xml", "yaml", "toml", "csv", "javascript", "typescript", "x-sh", "x-www-form"];
-    texts.iter().any(|text| media_type.contains(text))
-}
-
-/// Returns whether `json` may hold a file in base64, in which a secret does not show.
-fn may_hold_a_file(json: &str) -> bool {
-    let has = |word: &str| memchr::memmem::find(json.as_bytes(), word.as_bytes()).is_some();
-    has("base64") || has("inlineData") || has("inline_data")
-}
-
-/// Returns where `part`, a slice of `text`, stands in it.
-fn span_of(text: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr() as usize - text.as_ptr() as usize;
-    start..start + part.len()
-}
-
-/// Hands over each element of a list; returns whether it is one to its end.
-fn each_element<'a>(list: &'a RawValue, take: impl FnMut(&'a RawValue)) -> bool {
-    struct Elements<F>(F);
-    impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Elements<F> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-            while let Some(element) = list.next_element::<&'de RawValue>()? {
-                (self.0)(element);
-            }
-            Ok(())
-        }
-    }
-    list.deserialize_seq(Elements(take)).is_ok()
-}
-
-/// Hands over each field of an object; returns whether it is one to its end.
-fn each_field<'a>(object: &'a RawValue, take: impl FnMut(&str, &'a RawValue)) -> bool {
-    struct Fields<F>(F);
-    impl<'de, F: FnMut(&str, &'de RawValue)> Visitor<'de> for Fields<F> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
-            while let Some((key, field)) = fields.next_entry::<Cow<'de, str>, &'de RawValue>()? {
-                (self.0)(&key, field);
-            }
-            Ok(())
-        }
-    }
-    object.deserialize_map(Fields(take)).is_ok()
-}
-
 /// How deep values are walked. No reader takes a history that is deeper, and secrets further down are replaced as text.
 const DEEPEST: usize = 128;
 
 /// The fields whose text is looked at.
-const NAMED: [&str; 16] = [
-    "type",
-    "signature",
-    "data",
-    "encrypted_content",
-    "encrypted_index",
-    "encrypted_stdout",
-    "encrypted_stderr",
-    "thoughtSignature",
-    "thought_signature",
-    "media_type",
-    "mimeType",
-    "mime_type",
-    "format",
-    "file_data",
-    "image_url",
-    "url",
-];
-
-/// Fields whose objects hold a file.
-const HOLDERS: [&str; 3] = ["inlineData", "inline_data", "input_audio"];
-
-/// Where a UI message, or one for a model of the same SDK, has what providers say for themselves.
-const METADATA: [&str; 4] =
-    ["providerMetadata", "callProviderMetadata", "resultProviderMetadata", "providerOptions"];
-
-/// What they sign or encrypt there.
-const PROVIDERS_SEALS: [&str; 4] =
-    ["signature", "redactedData", "reasoningEncryptedContent", "thoughtSignature"];
+const NAMED: &str = "\
+    type signature data encrypted_content encrypted_index encrypted_stdout encrypted_stderr thoughtSignature \
+    thought_signature media_type mimeType mime_type format file_data image_url url";
 
 /// What came of a call, in the part that is the call.
 const ANSWERS: [&str; 2] = ["output", "errorText"];

@@ -10,11 +10,10 @@ use longhaul_transcript::ContentHash;
 
 use crate::{
     Finding, RedactError, Vault,
-    json::{find_in_json, is_json},
+    json::{find, find_in_json, is_json},
     rules::RuleSet,
-    scan,
-    scan::Struck,
     settle,
+    struck::{Struck, told},
 };
 
 /// Finds and replaces secrets. Cheap to make and to clone; rules are read and compiled when they are first needed.
@@ -51,7 +50,7 @@ impl Redactor {
 
     /// Returns where the secrets of `text` are, in order, none overlapping another. Linear in the length of the text.
     pub fn find(&self, text: &str) -> Vec<Finding> {
-        self.settled(text, |text| scan::find(self.set(), text))
+        self.settled(text, |text| find(self.set(), text))
     }
 
     /// Returns `text` with placeholders for its secrets, and where they were in `text`. Borrows where there is none.
@@ -92,7 +91,7 @@ impl Redactor {
 
     fn settled(&self, text: &str, find: impl Fn(&str) -> Vec<Struck>) -> Vec<Finding> {
         let set = self.set();
-        scan::told(set, &settle::found(text, |struck| &set.rules[struck.rule()].id, find))
+        told(set, &settle::found(text, |struck| &set.rules[struck.rule()].id, find))
     }
 
     fn set(&self) -> &RuleSet {

@@ -3,7 +3,7 @@
 
 use std::{ops::Range, slice::Iter};
 
-use crate::scan::Struck;
+use crate::struck::Struck;
 
 /// Returns what `find` finds in `text`, and in what is left of it. `rule` names what struck.
 pub(crate) fn found<'r>(

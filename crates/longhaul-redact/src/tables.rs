@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::apart::{Named, is_label};
+use crate::named::{Named, is_label};
 
 /// Returns the cells of the columns that are called a secret, where the line that `head` stands in is the first of a table.
 pub(crate) fn cells(text: &[u8], head: Range<usize>) -> Named {
