@@ -13,12 +13,14 @@
 mod demands;
 mod fixture;
 pub mod planted;
+mod record;
 mod sourced;
 mod strategies;
 mod waiting;
 
 pub use demands::demands;
 pub use fixture::{parse, transcript};
+pub use record::record;
 pub use sourced::unsourced;
 pub use strategies::{any_text, conversation};
 pub use waiting::block_on;

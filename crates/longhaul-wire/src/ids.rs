@@ -14,8 +14,7 @@ use crate::{
     edit::{Edits, Home},
     formats::Writing,
     json::quoted,
-    order::is_spelled,
-    render::{Spelled, spelled},
+    spelled::{Spelled, is_spelled, spelled},
 };
 
 /// U-03, A-10, R-07: gives every call an id of its own that the format takes, in its spelling too. One that was spelled for the

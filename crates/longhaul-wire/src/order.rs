@@ -13,6 +13,7 @@ use crate::{
     formats::{Blanks, Writing},
     ids,
     json::Json,
+    spelled::is_spelled,
     validate::is_blank,
 };
 
@@ -195,11 +196,6 @@ fn bare(message: &Message) -> Message {
         speaker: message.speaker,
         ..Message::new(message.role, Vec::new())
     }
-}
-
-/// Returns whether a message is written as it was spelled, in a message of its own.
-pub(crate) fn is_spelled(message: &Message, writing: &Writing) -> bool {
-    message.raw.as_ref().is_some_and(|raw| *raw.format == *writing.dialect.format.name())
 }
 
 /// A history in the steps that providers read it in.

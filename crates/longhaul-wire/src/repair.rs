@@ -14,7 +14,7 @@ use crate::{
     convert::losses,
     formats::Writing,
     ids::{self, Derived, renamed},
-    order::is_spelled,
+    spelled::is_spelled,
 };
 
 /// A transcript in which every call but those of an open end has its result, and every result its call.

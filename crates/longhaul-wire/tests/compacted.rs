@@ -6,37 +6,21 @@ mod appended;
 use std::{fs, path::PathBuf};
 
 use longhaul_transcript::{
-    Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
-    parse_handle_line,
+    Covered, Item, Message, Part, Role, SummaryRecord, Tokens, Usage, parse_handle_line,
 };
 use longhaul_wire::{Document, Format, Profile, convert, read, repair, validate, write};
 
 fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
     let transcript = doc.transcript();
     SummaryRecord {
-        version: SummaryRecord::VERSION,
-        id: SummaryId("0123456789abcdef".into()),
-        parent: None,
-        depth: 0,
         covers: transcript.span(),
         covered: transcript.entries()[covered].iter().map(Covered::from).collect(),
-        kept: Vec::new(),
-        emitted: None,
-        summary: Summary::default(),
         header: SummaryRecord::default_header(3),
-        lookup: String::new(),
-        text: "## Goal\nFix the \"lock\" file.".into(),
-        mode: SummaryMode::Rules,
-        model: String::new(),
         made_with: "rules-1".into(),
         tokens: Tokens(9),
         tokens_before: Tokens(1234),
         tokens_after: Tokens(99),
-        survival: Default::default(),
-        redactions: Vec::new(),
-        cost: None,
-        created_at_ms: 0,
-        duration_ms: 0,
+        ..longhaul_testkit::record("## Goal\nFix the \"lock\" file.")
     }
 }
 

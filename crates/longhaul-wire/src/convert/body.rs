@@ -2,7 +2,7 @@
 
 use longhaul_transcript::ContentHash;
 
-use super::{losses::Losses, media_of, regroup};
+use super::{losses::Losses, regroup, strip::media_of};
 use crate::{
     Document,
     dialect::Sources,
