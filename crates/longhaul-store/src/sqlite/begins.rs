@@ -3,10 +3,7 @@
 use longhaul_transcript::{ContentHash, SessionId, Span};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{
-    rows::{self, text},
-    tail,
-};
+use super::{cells::text, rows, tail};
 use crate::StoreError;
 
 /// Returns the sessions that begin with these messages, the oldest first.

@@ -24,6 +24,12 @@ pub(super) struct Place {
     pub(super) length: usize,
 }
 
+/// Returns where a content stands, for readers of rows.
+pub(super) fn place_of(block: Option<i64>, start: Option<i64>, length: Option<i64>) -> Option<Place> {
+    let size = |number: i64| usize::try_from(number).ok();
+    Some(Place { block: block?, start: size(start?)?, length: size(length?)? })
+}
+
 /// Reads contents out of blocks; neighbours are asked for together, so the last block is kept.
 #[derive(Default)]
 pub(super) struct Reader {

@@ -49,7 +49,7 @@ impl Codec {
                               WHERE NOT EXISTS (SELECT 1 FROM sessions) AND NOT EXISTS (SELECT 1 FROM cache)
                               ON CONFLICT DO NOTHING";
                 let check = sealer.seal(CHECK, b"longhaul");
-                super::desk::patiently(|| connection.execute(insert, [&check])).map_err(failed)?;
+                super::patience::patiently(|| connection.execute(insert, [&check])).map_err(failed)?;
                 return match check_of(connection)? {
                     Some(held) if held == check => Ok(Codec { sealer: Some(sealer) }),
                     Some(_) => Err(StoreError::Locked { reason: "the key is not the one it is kept under" }),
@@ -154,7 +154,7 @@ impl Codec {
 /// Returns what a key is checked against; `None` where the store has no key.
 fn check_of(connection: &Connection) -> Result<Option<Vec<u8>>, StoreError> {
     let query = "SELECT value FROM meta WHERE name = 'check'";
-    let read = super::desk::patiently(|| connection.query_row(query, [], |row| row.get(0)).optional());
+    let read = super::patience::patiently(|| connection.query_row(query, [], |row| row.get(0)).optional());
     read.map_err(|error| StoreError::backend("opening the database", error))
 }
 

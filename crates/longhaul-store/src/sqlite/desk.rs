@@ -15,9 +15,10 @@ use rusqlite::{Connection, hooks::Wal};
 
 use super::{
     BUSY_TIMEOUT_MS,
+    cells::WRITING,
     codec::Codec,
-    rows::{self, Held, WRITING},
-    settle,
+    patience::{is_busy, patiently},
+    rows::{self, Held},
 };
 use crate::StoreError;
 
@@ -31,7 +32,7 @@ pub(super) struct Desk {
     /// What `data_version` was when they were.
     version: i64,
     /// How long the write-ahead log is, in pages.
-    log_pages: Arc<AtomicU32>,
+    pub(super) log_pages: Arc<AtomicU32>,
     /// How often something was committed.
     commits: u64,
     /// Whether a tail has become longer by a chunk since they were looked at.
@@ -159,22 +160,8 @@ impl Desk {
         self.has_grown || self.is_log_long()
     }
 
-    fn is_log_long(&self) -> bool {
+    pub(super) fn is_log_long(&self) -> bool {
         self.log_pages.load(Ordering::Relaxed) >= LOG_PAGES
-    }
-
-    /// Does what writers leave for later: moves tails into rows until no more wait than may, and shortens the log.
-    pub(super) fn tend(&mut self) {
-        self.has_grown = false;
-        // What fails here fails again, and is told, when somebody writes.
-        while self.write(settle::one_too_many).unwrap_or(false) {}
-        if self.is_log_long() {
-            let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
-            let done = self.connection.query_row(checkpoint, [], |_| Ok(()));
-            if done.is_ok() {
-                self.log_pages.store(0, Ordering::Relaxed);
-            }
-        }
     }
 }
 
@@ -182,33 +169,6 @@ impl Desk {
 pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(StoreError::Closed))
 }
-
-/// Tries again while another process holds the lock. SQLite's own timeout waits in between, but not where two turn a new database
-/// to its log at once: there it fails at once. A user must not be told that a database is locked because eight processes write to
-/// it.
-pub(super) fn patiently<T>(mut attempt: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
-    let mut left = PATIENCE;
-    loop {
-        match attempt() {
-            Err(error) if left > 0 && is_busy(&error) => {
-                left -= 1;
-                std::thread::sleep(PAUSE * (PATIENCE - left));
-            }
-            other => return other,
-        }
-    }
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
-}
-
-/// How often a locked database is tried again; each try waits for [`BUSY_TIMEOUT_MS`].
-const PATIENCE: u32 = 24;
-
-/// What is waited before the second try; before each one later as much more.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// How many sessions are remembered.
 const MOST_KNOWN: usize = 64;

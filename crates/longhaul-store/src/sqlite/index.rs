@@ -7,10 +7,9 @@ use longhaul_transcript::SessionId;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    blocks::Reader,
+    blocks::{Reader, place_of},
+    cells::{WRITING, words_row},
     codec::Codec,
-    rows::{WRITING, words_row},
-    write::place_of,
 };
 use crate::{StoreError, object::message_in, search::words_of};
 

@@ -1,11 +1,14 @@
 //! One file, several processes: the store on SQLite.
 
+mod adding;
 mod begins;
 mod blocks;
+mod cells;
 mod codec;
 mod desk;
 mod frame;
 mod index;
+mod patience;
 mod reply;
 mod rows;
 mod schema;
@@ -31,7 +34,8 @@ use crate::{
     StoreError, StoredSession, SummaryStore, forget, pack::compress, proof::Against,
 };
 use codec::Codec;
-use desk::{Desk, patiently};
+use desk::Desk;
+use patience::patiently;
 use worker::Worker;
 
 /// Keeps sessions in one SQLite file, which several processes may use at once.

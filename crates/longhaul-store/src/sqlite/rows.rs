@@ -6,10 +6,10 @@ use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId, SummaryRecord
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 
 use super::{
-    blocks::Reader,
+    blocks::{Reader, place_of},
+    cells::{WRITING, clamp, is_corrupt, key, read_state, reading, text, words_row},
     codec::Codec,
     tail::{self, End},
-    write::place_of,
 };
 use crate::{
     Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, Snapshot, StoreError, StoredSession,
@@ -40,13 +40,6 @@ pub(super) fn session(connection: &Connection, id: &SessionId) -> Result<Option<
         Some((state, end)) => Held { key, state, end: Some(end) },
         None => Held { key, state: read_state(id, &state)?, end: None },
     }))
-}
-
-/// Returns a session's key.
-pub(super) fn key(connection: &Connection, id: &SessionId) -> Result<Option<i64>, StoreError> {
-    let query = connection.prepare_cached("SELECT key FROM sessions WHERE id = ?1");
-    let key = query.and_then(|mut query| query.query_row([id.as_str()], |row| row.get(0)).optional());
-    key.map_err(reading(id))
 }
 
 /// Returns events in order.
@@ -450,53 +443,4 @@ pub(super) fn cache(
     let sql = "INSERT INTO cache (key, value) VALUES (?1, ?2)
                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     connection.execute(sql, params![key.0, codec.seal_cached(packed)]).map(drop).map_err(WRITING)
-}
-
-pub(super) fn read_state(session: &SessionId, json: &str) -> Result<StoredSession, StoreError> {
-    let changed = || StoreError::Damaged { session: session.clone(), problem: Problem::ChangedState };
-    let state: StoredSession = serde_json::from_str(json).map_err(|_| changed())?;
-    match state.version > StoredSession::VERSION {
-        true => Err(StoreError::NewerVersion {
-            what: "the session",
-            found: state.version,
-            known: StoredSession::VERSION,
-        }),
-        false => Ok(state),
-    }
-}
-
-/// Returns a text, read lossily: a flipped bit in it is then a changed text, which is found, not an unreadable row.
-pub(super) fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
-    match row.get_ref(index)? {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
-        _ => Ok(String::new()),
-    }
-}
-
-/// Returns the row of an original in the search index. A session has fewer than 2^32 originals.
-pub(super) fn words_row(key: i64, ordinal: i64) -> i64 {
-    (key << 32) | ordinal
-}
-
-fn clamp(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-pub(super) fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-    move |error| match is_corrupt(&error) {
-        true => StoreError::Damaged { session: session.clone(), problem: Problem::Unreadable },
-        false => StoreError::backend("reading the database", error),
-    }
-}
-
-pub(super) const WRITING: fn(rusqlite::Error) -> StoreError =
-    |error| StoreError::backend("writing to the database", error);
-
-fn is_corrupt(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
-        || matches!(
-            error,
-            rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
-        )
 }

@@ -6,7 +6,7 @@
 use longhaul_transcript::ContentHash;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::desk::patiently;
+use super::patience::patiently;
 use crate::StoreError;
 
 /// Notes, with what is being erased, that the log is to be cleared.

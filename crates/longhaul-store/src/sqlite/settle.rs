@@ -1,15 +1,17 @@
 //! Settling: what waits in tails becomes rows, blocks and index entries, many messages at a time.
 
+use std::sync::atomic::Ordering;
+
 use longhaul_transcript::{ContentHash, SessionId};
 use rusqlite::OptionalExtension;
 
 use super::{
+    adding::{self, Adding, Content},
+    cells::{WRITING, text, write_state},
     codec::Codec,
     desk::Desk,
     index,
-    rows::{WRITING, text},
     tail::{self, Part},
-    write::{self, Adding, Content},
 };
 use crate::{StoreError, StoredSession};
 
@@ -32,10 +34,10 @@ pub(super) fn drain(
         after = Some(state?);
     }
     let Some(state) = after else { return Ok(None) };
-    write::originals(&desk.connection, &desk.codec, key, &adding).map_err(WRITING)?;
+    adding::originals(&desk.connection, &desk.codec, key, &adding).map_err(WRITING)?;
     // A search that runs next looks for them in the index.
     index::catch_up(&desk.connection, &desk.codec, key).map_err(WRITING)?;
-    write::state(&desk.connection, key, &state).map_err(WRITING)?;
+    write_state(&desk.connection, key, &state).map_err(WRITING)?;
     let mut delete = desk.connection.prepare_cached("DELETE FROM tail WHERE key = ?1").map_err(WRITING)?;
     for chunk in &chunks {
         delete.execute([chunk.key]).map_err(WRITING)?;
@@ -46,6 +48,22 @@ pub(super) fn drain(
 fn opened<'a>(codec: &Codec, (address, bytes): (ContentHash, &'a [u8])) -> (ContentHash, Content<'a>) {
     // What is damaged moves as it is, for verification to find.
     (address, codec.plain(bytes).map_or(Content::Kept(bytes), Content::Json))
+}
+
+impl Desk {
+    /// Does what writers leave for later: moves tails into rows until no more wait than may, and shortens the log.
+    pub(super) fn tend(&mut self) {
+        self.has_grown = false;
+        // What fails here fails again, and is told, when somebody writes.
+        while self.write(one_too_many).unwrap_or(false) {}
+        if self.is_log_long() {
+            let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
+            let done = self.connection.query_row(checkpoint, [], |_| Ok(()));
+            if done.is_ok() {
+                self.log_pages.store(0, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 /// Returns whether more waits in all tails than may.

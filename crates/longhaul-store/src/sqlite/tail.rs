@@ -10,9 +10,9 @@ use longhaul_transcript::{ContentHash, Message, SessionId, Span};
 use rusqlite::{Connection, params};
 
 use super::{
+    cells::{self, read_state, reading, text, words_row},
     codec::Codec,
     frame::{self, Frame, Frames},
-    rows::{self, read_state, reading, text, words_row},
 };
 use crate::{Event, JournalEntry, Problem, StoreError, StoredSession, search};
 
@@ -200,7 +200,7 @@ pub(super) fn contents(
     id: &SessionId,
     wanted: &HashSet<ContentHash>,
 ) -> Result<HashMap<ContentHash, Vec<u8>>, StoreError> {
-    let Some(key) = rows::key(connection, id)? else { return Ok(HashMap::new()) };
+    let Some(key) = cells::key(connection, id)? else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
     for chunk in chunks(connection, key, id, Part::First(ALL))? {
         let mut held = Vec::new();

@@ -11,7 +11,8 @@ use std::{
 };
 
 use super::{
-    desk::{Desk, caught, patiently},
+    desk::{Desk, caught},
+    patience::patiently,
     reply::{Answer, Reply, reply},
     settle,
 };
