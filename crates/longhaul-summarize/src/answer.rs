@@ -2,14 +2,17 @@
 
 use std::sync::LazyLock;
 
-use longhaul_transcript::{ActionItem, ErrorNote, is_invisible};
+use longhaul_transcript::{ActionItem, ErrorNote};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AnswerSchema, ClientError, Completion, Finish, fence::is_hidden, repair::repair, says_nothing,
-    sentences::sentences, shortened,
+    AnswerSchema, ClientError, Completion, InvalidAnswer,
+    repair::repair,
+    reply::{body, clean, strip_fence},
+    sentences::sentences,
+    shortened,
 };
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.
@@ -94,70 +97,6 @@ pub struct AnswerError {
     pub error: String,
     /// What resolved it, or "".
     pub resolution: String,
-}
-
-/// A model's answer is not a summary. Never retried: the same prompt fails the same way.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidAnswer {
-    /// It ran into its limit: what it says is cut off.
-    #[error("the answer was cut off at its limit (finish reason length)")]
-    CutOff,
-    /// The model refused, or a filter stopped it.
-    #[error("the model refused")]
-    Refused,
-    /// The model calls a tool instead of answering.
-    #[error("the model calls a tool instead of answering")]
-    ToolCall,
-    /// There is nothing in it.
-    #[error("the answer is empty")]
-    Empty,
-    /// It holds reasoning and no answer.
-    #[error("the answer holds reasoning only")]
-    ReasoningOnly,
-    /// It is not JSON, even after repair.
-    #[error("the answer is not JSON")]
-    NotJson {
-        /// How it begins; see [`ClientError::excerpt`].
-        excerpt: String,
-    },
-    /// It is JSON of another shape.
-    #[error("the answer does not follow the schema: {reason}")]
-    WrongShape {
-        /// What does not fit.
-        reason: String,
-        /// How it begins; see [`ClientError::excerpt`].
-        excerpt: String,
-    },
-    /// It is larger than what it summarizes.
-    #[error("the answer ({answer} tokens) is not smaller than its source ({source_tokens} tokens)")]
-    TooLarge {
-        /// Tokens of the answer.
-        answer: longhaul_transcript::Tokens,
-        /// Tokens of what it summarizes.
-        source_tokens: longhaul_transcript::Tokens,
-    },
-    /// It is in another language than the conversation.
-    #[error("the answer is in {got}, the conversation in {expected}")]
-    WrongLanguage {
-        /// The conversation's language.
-        expected: &'static str,
-        /// The answer's.
-        got: &'static str,
-    },
-    /// Nothing of it stands in the source.
-    #[error("nothing in the answer is supported by the conversation")]
-    Unsupported,
-}
-
-impl InvalidAnswer {
-    /// Returns how the rejected answer begins, escaped; empty where that says nothing.
-    pub fn excerpt(&self) -> &str {
-        match self {
-            InvalidAnswer::NotJson { excerpt } | InvalidAnswer::WrongShape { excerpt, .. } => excerpt,
-            _ => "",
-        }
-    }
 }
 
 impl Answer {
@@ -298,77 +237,6 @@ impl From<AnswerError> for ErrorNote {
     }
 }
 
-/// Returns the part of a completion that is the answer.
-pub(crate) fn body(completion: &Completion) -> Result<&str, InvalidAnswer> {
-    match completion.finish {
-        Finish::Length => return Err(InvalidAnswer::CutOff),
-        Finish::Refusal => return Err(InvalidAnswer::Refused),
-        Finish::ToolCall => return Err(InvalidAnswer::ToolCall),
-        // Some servers give no reason, or one of their own; what they sent is then judged by what it says.
-        Finish::Stop | Finish::Other => {}
-    }
-    let whole = completion.text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c));
-    if says_nothing(whole) {
-        return Err(InvalidAnswer::Empty);
-    }
-    let text = strip_reasoning(whole).trim();
-    if says_nothing(text) {
-        return Err(InvalidAnswer::ReasoningOnly);
-    }
-    let start: String = text.chars().take(400).collect();
-    if TOOL_CALL_MARKS.iter().any(|mark| start.contains(mark)) {
-        return Err(InvalidAnswer::ToolCall);
-    }
-    Ok(text)
-}
-
-/// Marks that open a tool call in the text of models whose server does not parse their calls: Hermes and Qwen, Llama,
-/// Mistral, Anthropic's XML form, Gemma, DeepSeek.
-const TOOL_CALL_MARKS: [&str; 8] = [
-    "<tool_call>",
-    "<function_calls>",
-    "<invoke name=",
-    "<|python_tag|>",
-    "[TOOL_CALLS]",
-    "```tool_code",
-    "<function=",
-    "<|tool_calls_section_begin|>",
-];
-
-/// Takes `<think>…</think>` blocks off the front. A block that never closes takes everything with it.
-fn strip_reasoning(mut text: &str) -> &str {
-    loop {
-        text = text.trim_start();
-        let Some(close) =
-            REASONING_MARKS.iter().find_map(|(open, close)| text.starts_with(open).then_some(*close))
-        else {
-            // Some templates put the opening mark into the prompt, so that only the closing one arrives.
-            return match text.find("</think>") {
-                Some(at) if !text[..at].contains('{') => &text[at + "</think>".len()..],
-                _ => text,
-            };
-        };
-        text = text.find(close).map_or("", |at| &text[at + close.len()..]);
-    }
-}
-
-const REASONING_MARKS: [(&str, &str); 4] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<|channel|>analysis", "<|end|>"),
-];
-
-/// Takes a Markdown fence off a text that is one.
-pub(crate) fn strip_fence(text: &str) -> &str {
-    let Some(rest) = text.trim().strip_prefix("```") else { return text };
-    let Some((info, rest)) = rest.split_once('\n') else { return text };
-    if info.contains('{') {
-        return text;
-    }
-    rest.trim_end().strip_suffix("```").unwrap_or(rest)
-}
-
 /// Returns whether a value is a call rather than an answer: `{"name": …, "arguments": …}` or a list of those.
 fn is_tool_call_value(value: &Value) -> bool {
     let value = value.as_array().and_then(|items| items.first()).unwrap_or(value);
@@ -465,22 +333,6 @@ fn make_strict(schema: &mut Value, depth: usize) {
 /// Deeper than any schema or answer of ours.
 const MAX_SCHEMA_DEPTH: usize = 8;
 
-/// Takes out what no summary says: characters that nobody sees, and lines that look like our own marks in a history.
-pub(crate) fn clean(text: &mut String) {
-    let is_mark = |line: &str| {
-        let line = line.trim_start().to_lowercase();
-        line.starts_with("summary-depth:")
-            || line.starts_with("summary-lookup:")
-            || line.starts_with("[context summary")
-    };
-    if text.contains(is_hidden) {
-        text.retain(|c| !is_hidden(c));
-    }
-    if text.lines().any(is_mark) {
-        *text = text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n");
-    }
-}
-
 /// Cleans `text` and takes whole statements out of its middle until it has at most `max` characters: what is said of the state
 /// and of the next step stands at its end. Returns whether any went.
 fn bound(text: &mut String, max: usize) -> bool {
@@ -528,7 +380,7 @@ mod tests {
     use longhaul_transcript::Summary;
 
     use super::*;
-    use crate::Scripted;
+    use crate::{Finish, Scripted};
 
     fn read(text: &str) -> Result<Answer, InvalidAnswer> {
         Answer::read(&Scripted::says(text)).map(|(answer, _)| answer)

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use longhaul_tokens::ModelTable;
 use longhaul_transcript::{Constraint, Entry, Message, Role, SummaryMode, SummaryRecord, Tokens};
 
 use crate::{
-    Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, STRONG_WINDOW,
-    SummarizerModel, SummaryForm, SummaryRequest, compose,
+    Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, SummarizerModel,
+    SummaryRequest, compose,
     fence::Fence,
+    form::Form,
+    joined::render,
     language::language,
     notes::Notes,
     prompt::{self, Fields},
@@ -42,17 +43,6 @@ const BEFORE_SHARE: f64 = 0.25;
 /// Nobody is told to write less than this.
 const LEAST_TOLD: Tokens = Tokens(50);
 
-/// What kind of answer is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// A record by a schema, in JSON.
-    Record,
-    /// Whatever a custom prompt asks for.
-    Prose,
-    /// Sections of statements, in Markdown.
-    Notes,
-}
-
 /// What a model said.
 #[derive(Clone, Debug)]
 pub(crate) enum Said {
@@ -66,25 +56,6 @@ impl Said {
         match self {
             Said::Record(answer) => Some(&answer.narrative),
             Said::Notes(_) => None,
-        }
-    }
-}
-
-impl Form {
-    /// Returns the form in which `model` is to answer.
-    pub(crate) fn of(options: &LlmOptions, model: &SummarizerModel) -> Form {
-        if let Some(custom) = &options.custom_prompt {
-            return if prompt::wants_record(custom) { Form::Record } else { Form::Prose };
-        }
-        let is_strong = || {
-            let known = ModelTable::builtin().get(&model.name).map(|known| known.window);
-            known.is_some_and(|window| window >= STRONG_WINDOW) && model.window >= STRONG_WINDOW
-        };
-        match options.form {
-            SummaryForm::Json => Form::Record,
-            SummaryForm::Markdown => Form::Notes,
-            SummaryForm::Auto if is_strong() => Form::Notes,
-            SummaryForm::Auto => Form::Record,
         }
     }
 }
@@ -122,7 +93,7 @@ fn told_before<'a>(
     previous: &'a SummaryRecord,
     request: &SummaryRequest<'_>,
 ) -> Cow<'a, str> {
-    let words = |limit| compose::render(options.mode, &previous.summary, request.counter, limit);
+    let words = |limit| render(options.mode, &previous.summary, request.counter, limit);
     match (form, options.mode, options.transcript_cap) {
         (Form::Record, ..) if !written::is_data(previous) => Cow::Borrowed(&previous.text),
         (Form::Record, SummaryMode::Hybrid, _) => Cow::Owned(words(request.limit)),
@@ -149,17 +120,9 @@ fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entr
     // Where a model has read all of it, the last is what is told of again.
     let (told, new) = request.entries.split_at_checked(at.min(request.entries.len().saturating_sub(1)))?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
-    let new = new_to(previous, request.entries, written::read_until(previous));
+    let new = written::new_to(previous, request.entries, written::read_until(previous));
     is_read_again
         .then(|| if new.is_empty() { request.entries.last().cloned().into_iter().collect() } else { new })
-}
-
-/// Returns the messages that no model has read for `previous`: those from `until` on, and those before that stayed whole
-/// beside it, of which its model was told that they need not be said again.
-pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry], until: u64) -> Vec<Entry> {
-    let untold = written::untold(previous, until);
-    let is_new = |entry: &&Entry| entry.id.ordinal >= until || untold.contains(&entry.id.ordinal);
-    entries.iter().filter(is_new).cloned().collect()
 }
 
 /// Returns the longest answer that `model` may be told to write: one that is not broken off where it comes out longer.

@@ -6,7 +6,7 @@ use longhaul_transcript::{
     Constraint, ContentHash, Entry, Message, MessageId, SummaryMode, Tokens, one_line,
 };
 
-use crate::{Draft, SummaryRequest, compose, notes::EXACTLY, rules, shortened};
+use crate::{Draft, SummaryRequest, joined::join, notes::EXACTLY, rules, shortened};
 
 /// The share of a summary's limit that a summarizer's words are asked to keep to in the mode `hybrid`: the facts get the
 /// rest.
@@ -171,7 +171,7 @@ pub fn with_facts_in_data(mut draft: Draft, facts: Draft) -> Draft {
     if draft.summary.narrative.trim().is_empty() {
         draft.text.trim().clone_into(&mut draft.summary.narrative);
     }
-    let summary = compose::join(SummaryMode::Llm, draft.summary, facts.summary);
+    let summary = join(SummaryMode::Llm, draft.summary, facts.summary);
     Draft { summary, mode: SummaryMode::Hybrid, ..draft }
 }
 

@@ -60,7 +60,9 @@ mod completion;
 mod compose;
 mod conversation;
 mod fence;
+mod form;
 mod ground;
+mod joined;
 mod ladder;
 mod language;
 mod needed;
@@ -69,6 +71,7 @@ mod options;
 mod passes;
 pub mod prompt;
 mod repair;
+mod reply;
 mod request;
 mod review;
 pub mod rules;
@@ -81,7 +84,7 @@ mod supplement;
 mod update;
 pub mod written;
 
-pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
+pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile};
 pub use beside::{WORDS_SHARE, with_facts, with_facts_in_data, with_rules, with_rules_in_data};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
@@ -91,6 +94,7 @@ pub use conversation::{Conversation, LastRequest, Protocol};
 pub use ladder::{Ladder, Redact};
 pub use notes::UNCONFIRMED;
 pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerModel, SummaryForm};
+pub use reply::InvalidAnswer;
 pub use request::{
     Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest, is_refusal, says_nothing,
 };

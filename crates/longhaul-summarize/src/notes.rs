@@ -1,6 +1,6 @@
 //! A model's summary in Markdown: sections of statements, each of which stays whole.
 
-use crate::{Completion, InvalidAnswer, answer, sentences::sentences};
+use crate::{Completion, InvalidAnswer, reply, sentences::sentences};
 
 /// A section of a summary, in the order in which a reader needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,9 +95,9 @@ impl Notes {
     /// # Errors
     /// When it did not end well or holds no statement; see [`InvalidAnswer`].
     pub(crate) fn read(completion: &Completion) -> Result<Notes, InvalidAnswer> {
-        let text = answer::body(completion)?;
-        let mut text = answer::strip_fence(text).to_owned();
-        answer::clean(&mut text);
+        let text = reply::body(completion)?;
+        let mut text = reply::strip_fence(text).to_owned();
+        reply::clean(&mut text);
         let notes = Notes::parse(&text);
         match notes.statements.is_empty() {
             true => Err(InvalidAnswer::Empty),

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use longhaul_transcript::{Entry, SummaryMode};
 
 use crate::{
-    Completion, InvalidAnswer, SummaryRequest, answer,
-    asking::new_to,
+    Completion, InvalidAnswer, SummaryRequest,
     notes::{Notes, Section, Statement},
-    written,
+    reply, written,
 };
 
 /// The statements of the summary that a new one is built on.
@@ -31,7 +30,7 @@ impl Earlier {
             SummaryMode::Rules => written::read_until(previous),
             _ => previous.covers.end,
         };
-        let new = new_to(previous, request.entries, until);
+        let new = written::new_to(previous, request.entries, until);
         new.last().filter(|last| last.id.ordinal >= until)?;
         let statements = Notes::parse(&Notes::by_model(&words)).statements;
         let unconfirmed = previous.summary.unconfirmed.clone();
@@ -55,8 +54,8 @@ impl Earlier {
     /// # Errors
     /// When the answer did not end well; see [`InvalidAnswer`].
     pub(crate) fn updated(&self, completion: &Completion) -> Result<(Notes, String), InvalidAnswer> {
-        let mut text = answer::strip_fence(answer::body(completion)?).to_owned();
-        answer::clean(&mut text);
+        let mut text = reply::strip_fence(reply::body(completion)?).to_owned();
+        reply::clean(&mut text);
         let changes = Changes::read(&text);
         let mut notes = Notes::default();
         let (mut removed, mut replaced) = (0, 0);

@@ -2,10 +2,10 @@
 //! that does not answer), and what only rules told of is read by the next model.
 
 use longhaul_tokens::BytesPer4;
-use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
+use longhaul_transcript::{Entry, SummaryMode, SummaryRecord, Tokens};
 
 use crate::{
-    compose,
+    joined::render,
     notes::{EXACTLY, Notes},
     review::EDITED,
 };
@@ -20,7 +20,7 @@ const MOST_UNTOLD: usize = 8;
 pub fn words(record: &SummaryRecord) -> Option<String> {
     let words = match record.mode {
         SummaryMode::Rules => marked(&record.text)?.split_once('\n')?.1.to_owned(),
-        mode if is_data(record) => compose::render(mode, &record.summary, &BytesPer4, Tokens(u64::MAX)),
+        mode if is_data(record) => render(mode, &record.summary, &BytesPer4, Tokens(u64::MAX)),
         _ => without_rules(&record.text),
     };
     Some(words.trim().to_owned()).filter(|words| !words.is_empty())
@@ -121,6 +121,14 @@ pub fn summarized_until(record: &SummaryRecord) -> u64 {
     let stays = |ordinal: u64| record.kept.iter().any(|kept| kept.contains(ordinal));
     let last = record.covered.iter().rev().find(|covered| !stays(covered.ordinal));
     last.map_or(record.covers.end, |last| record.covers.end.min(last.ordinal + 1))
+}
+
+/// Returns the messages that no model has read for `previous`: those from `until` on, and those before that stayed whole
+/// beside it, of which its model was told that they need not be said again.
+pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry], until: u64) -> Vec<Entry> {
+    let untold = untold(previous, until);
+    let is_new = |entry: &&Entry| entry.id.ordinal >= until || untold.contains(&entry.id.ordinal);
+    entries.iter().filter(is_new).cloned().collect()
 }
 
 #[cfg(test)]

@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use longhaul_extract::{
-    CallView, Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, each_act,
-    speaker::Speakers,
+    Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
 };
 use longhaul_transcript::{
-    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, SummaryMode,
-    ToolUse,
+    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Role, Summary, SummaryMode,
 };
 
 use super::{
     acts::Acts,
+    asks::{is_substantial, last_line, last_words},
     clip::GAP,
     few::{FewOf, sent},
     marked,
     runs::{Purpose, Run},
+    tools::clipped,
 };
 use crate::SummaryRequest;
 
@@ -122,49 +122,6 @@ pub(super) fn said_by_person(request: &SummaryRequest<'_>, few: FewOf<'_>) -> Ve
     let is_persons = |entry: &&Entry| sent(entry, request.index.speakers()).is_some();
     let behind = request.tail_beside_entries().iter().filter(is_persons);
     few.persons.iter().map(|(entry, _)| *entry).chain(behind).map(|entry| entry.id.ordinal).collect()
-}
-
-/// Whether a message says what is wanted: two words or more beside those of greeting and agreeing, or ten letters of a
-/// script without blanks.
-pub(crate) fn is_substantial(text: &str) -> bool {
-    telling_words(text).nth(1).is_some() || wide_letters(text) >= 10
-}
-
-/// Whether a message asks for something, in however few words: one beside those of greeting and agreeing.
-pub(crate) fn asks_something(text: &str) -> bool {
-    telling_words(text).next().is_some()
-}
-
-fn telling_words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
-    words.filter(|word| !PHATIC.contains(&word.as_str()))
-}
-
-fn wide_letters(text: &str) -> usize {
-    text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count()
-}
-
-/// Words that say no more than hello, yes, thanks or go on.
-const PHATIC: [&str; 44] = [
-    "hi", "hello", "hey", "there", "good", "morning", "yes", "yeah", "yep", "ok", "okay", "sure", "right",
-    "alright", "great", "perfect", "nice", "cool", "fine", "thanks", "thank", "you", "please", "go", "ahead",
-    "on", "continue", "proceed", "do", "it", "that", "this", "so", "and", "now", "the", "a", "i", "lgtm",
-    "sounds", "looks", "let's", "no", "well",
-];
-
-/// Returns the last thing the assistant said in words.
-pub(crate) fn last_words<'e>(entries: &'e [Entry], speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
-    let said = entries.iter().rev().filter(|entry| entry.message.role == Role::Assistant);
-    said.into_iter().find_map(|entry| Some((entry, own_text(&entry.message, speakers)?)))
-}
-
-/// Returns the first text of `message` that a person or the model wrote.
-pub(crate) fn own_text<'m>(message: &'m Message, speakers: &Speakers) -> Option<&'m str> {
-    match message.role {
-        Role::User => speakers.sent(message),
-        _ => message.texts().map(str::trim).find(|text| !text.is_empty()),
-    }
 }
 
 /// Returns who speaks, in the order in which they begin to, where messages begin with the name of who says them: then most of the talk
@@ -298,92 +255,10 @@ fn errors(runs: &[Run]) -> Vec<ErrorNote> {
     notes
 }
 
-/// The tools that are called, one call after the other.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tools {
-    found: Vec<ToolUse>,
-}
-
-impl Tools {
-    pub(super) fn take(&mut self, call: &CallView<'_>) {
-        let said = call_text(call, USE_CHARS * 8);
-        let said = clipped(said.trim().lines().next().unwrap_or_default(), USE_CHARS);
-        self.add(call.name(), 1, [said].into_iter().filter(|said| !said.is_empty()));
-    }
-
-    fn add(&mut self, name: &str, count: u32, uses: impl Iterator<Item = String>) {
-        let at = self.found.iter().position(|tool| tool.tool == name).unwrap_or_else(|| {
-            self.found.push(ToolUse { tool: name.to_owned(), count: 0, notable_uses: Vec::new() });
-            self.found.len() - 1
-        });
-        let tool = &mut self.found[at];
-        tool.count = tool.count.saturating_add(count);
-        for said in uses {
-            if tool.notable_uses.contains(&said) {
-                continue;
-            }
-            // The first use and the last two tell most about what a tool was for.
-            if tool.notable_uses.len() == 3 {
-                tool.notable_uses.remove(1);
-            }
-            tool.notable_uses.push(said);
-        }
-    }
-
-    /// Returns the tools, the most used first.
-    pub(super) fn used(mut self) -> Vec<ToolUse> {
-        self.found.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
-        self.found
-    }
-}
-
-/// Returns the tools that were called according to `before`, which is what summaries counted, and those that `entries` call, the most
-/// used first.
-pub fn tools_used(before: &[ToolUse], entries: &[Entry]) -> Vec<ToolUse> {
-    let mut tools = Tools::default();
-    for tool in before {
-        tools.add(&tool.tool, tool.count, tool.notable_uses.iter().cloned());
-    }
-    each_act(entries, |act| tools.take(&act.call));
-    tools.used()
-}
-
-/// Returns the arguments of a call as people read them: `command: cargo test`; what goes beyond their first line or `most` bytes
-/// may be missing.
-fn call_text(call: &CallView<'_>, most: usize) -> String {
-    let mut text = String::new();
-    for field in call.whole_fields() {
-        if text.len() > most || text.trim_end().contains('\n') {
-            break;
-        }
-        if !field.key.is_empty() {
-            text.push(' ');
-            text.push_str(&field.key);
-            text.push(':');
-        }
-        text.push(' ');
-        text.push_str(&field.text[..field.text.floor_char_boundary(most)]);
-    }
-    text
-}
-
 fn latest<T>(items: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     let mut items: Vec<T> = items.into_iter().collect();
     items.drain(..items.len().saturating_sub(most));
     items
-}
-
-/// Returns at most `most` characters of `text`, cut at a blank, with an ellipsis where something was cut.
-fn clipped(text: &str, most: usize) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(most) {
-        None => text.to_string(),
-        Some((end, _)) => {
-            let cut = &text[..end];
-            let cut = cut.rfind(char::is_whitespace).map_or(cut, |blank| &cut[..blank]);
-            format!("{} […]", cut.trim_end())
-        }
-    }
 }
 
 /// Returns at most about `most` characters of `text`: its beginning and, where that is not all, its last line, which mostly says
@@ -399,14 +274,6 @@ fn both_ends(text: &str, most: usize) -> String {
     format!("{}{GAP}{last}", clipped(text, room).trim_end_matches(" […]"))
 }
 
-/// Returns the last line of `text` that says something.
-pub(super) fn last_line(text: &str) -> Option<&str> {
-    text.lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| asks_something(line) && line.chars().any(char::is_alphabetic))
-}
-
 // Caps of the schema: lists and texts stay small whatever the conversation holds.
 /// More than any summary has room to tell: who counts those of its text finds all of them here.
 const MOST_DECISIONS: usize = 100;
@@ -420,4 +287,3 @@ const MOST_PARTICIPANTS: usize = 20;
 const GOAL_CHARS: usize = 1000;
 const FOCUS_CHARS: usize = 600;
 const COMMAND_CHARS: usize = 240;
-const USE_CHARS: usize = 120;

@@ -4,12 +4,12 @@ use longhaul_extract::{
     Act, Branch, CallView, Calls, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily,
     Touches, call_failed, each_act, may_rework,
 };
-use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
+use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse, clipped};
 
 use super::{
-    account::Tools,
     anew::{Anew, Visits},
-    deeds::Deed,
+    deed::Deed,
+    tools::Tools,
     trail::is_scratch,
 };
 
@@ -230,7 +230,7 @@ impl Refused {
         if is_error && !line.is_empty() {
             let path = act.call.path().unwrap_or_default();
             let call = FileNote::spelled(format!("{} {path}", act.call.name()).trim_end());
-            let told = format!("m{answered} {call}: {}", super::state::brief(&line));
+            let told = format!("m{answered} {call}: {}", brief(&line));
             let is_edit = act.call.family().changes_files();
             self.open.push(Refusal { message: act.message, about, is_edit, told });
         } else {
@@ -280,6 +280,14 @@ fn answers(call: &CallView<'_>) -> Option<bool> {
         _ => Some(true),
     }
 }
+
+/// Returns as much of `text` as is told of a check.
+pub(super) fn brief(text: &str) -> String {
+    clipped(text, CHECK_CHARS)
+}
+
+/// Characters of what is told of a check.
+pub(super) const CHECK_CHARS: usize = 320;
 
 /// What stands before a person's words in the refusal of a call.
 const SAID: &str = "the user said:";

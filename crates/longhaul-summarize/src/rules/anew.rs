@@ -5,8 +5,6 @@ use std::collections::{HashMap, HashSet};
 use longhaul_extract::{Act, ToolFamily, call_failed, each_act, statement_key, strip_line_numbers};
 use longhaul_transcript::{Entry, ToolResult};
 
-use super::idle::ordinal;
-
 /// The calls that read or write a file, as they come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Visits {
@@ -112,4 +110,8 @@ fn written(act: &Act<'_>) -> HashSet<u32> {
 
 fn keys(text: &str) -> impl Iterator<Item = u32> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(statement_key)
+}
+
+pub(super) fn ordinal(message: u64) -> u32 {
+    u32::try_from(message).unwrap_or(u32::MAX)
 }

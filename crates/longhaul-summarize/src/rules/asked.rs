@@ -10,10 +10,12 @@ use longhaul_extract::{
 use longhaul_transcript::{Entry, MessageId, Role, Tokens, one_line};
 
 use super::{
-    account::{asks_something, first_task, own_text},
+    account::first_task,
+    asks::{asks_something, own_text},
     clip::GAP,
     few::sent,
-    fixed::{Fixed, is_header_or_handle, is_kept},
+    fixed::{Fixed, is_kept},
+    frames::is_header_or_handle,
     persons::RULES,
 };
 use crate::sentences::sentences;

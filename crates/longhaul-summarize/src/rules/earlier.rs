@@ -5,10 +5,7 @@ use std::ops::Range;
 use longhaul_extract::speaker::Speakers;
 use longhaul_transcript::{Entry, Tokens, has_summary_header, parse_summary};
 
-use super::{
-    few::FewOf,
-    fixed::{Fixed, is_frame},
-};
+use super::{few::FewOf, fixed::Fixed, frames::is_frame};
 use crate::sentences::sentences;
 
 /// The newest earlier summary among the entries.

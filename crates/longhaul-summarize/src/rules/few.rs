@@ -4,7 +4,7 @@
 use longhaul_extract::{decides, speaker::Speakers};
 use longhaul_transcript::{Entry, Origin, Role, has_summary_header};
 
-use super::account::asks_something;
+use super::asks::asks_something;
 
 /// The messages of a conversation that many rules ask for, oldest first.
 #[derive(Debug, Default)]

@@ -1,16 +1,14 @@
-//! The sections that stand whatever the ranking says, in their order, and the person's rules among them.
+//! What the sections have in common that stand whatever the ranking says.
 
 use std::collections::HashSet;
 
-use longhaul_extract::{Domain, Statement, StatementKind};
-use longhaul_transcript::{Entry, Role, Summary, Tokens, is_lookup_line, parse_handle_line};
+use longhaul_transcript::{Entry, Role, Tokens};
 
 use super::{
     RulesOptions,
-    account::{asks_something, last_line, own_text},
     acts::Acts,
+    asks::{asks_something, last_line, own_text},
     clip,
-    earlier::Earlier,
     few::{FewOf, sent},
     trail::Trail,
     undone::Undone,
@@ -48,72 +46,6 @@ pub(super) struct Fixed<'a> {
     pub(super) said: String,
 }
 
-/// The sections, each within its share of the limit.
-#[derive(Debug)]
-pub(crate) struct Sections {
-    /// What comes first.
-    pub(crate) first: Vec<Section>,
-    /// What comes after everything that was picked.
-    pub(crate) last: Vec<Section>,
-}
-
-/// Returns the sections of a summary of the request's entries.
-pub(crate) fn sections(
-    request: &SummaryRequest<'_>,
-    summary: &Summary,
-    acts: &Acts,
-    few: FewOf<'_>,
-    (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
-    options: &RulesOptions,
-) -> Sections {
-    let is_models = |kind| matches!(kind, StatementKind::Answer | StatementKind::Prose);
-    let models = request.index.statements().all().iter().filter(|one| is_models(one.kind));
-    let mut fixed = Fixed {
-        request,
-        few,
-        acts,
-        undone,
-        trail,
-        said_by_the_model: models.map(Statement::key).collect(),
-        options,
-        sections: Vec::new(),
-        said: String::new(),
-    };
-    fixed.goal();
-    if let Some(earlier) = earlier {
-        fixed.earlier(earlier);
-    }
-    // A meeting asks nobody for anything, and what is said in it is no rule of the user's.
-    let is_meeting = request.index.domain() == Domain::Talk && !fixed.has_assistant();
-    // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
-    if !is_meeting {
-        let rules = &summary.constraints;
-        if request.limit < TIGHT {
-            fixed.binding_rules(rules);
-        }
-        fixed.requests(earlier.is_some());
-        // What is wanted is a request, where that is told.
-        fixed.rules(&summary.constraints);
-    }
-    fixed.plan(acts);
-    let first = std::mem::take(&mut fixed.sections);
-    fixed.deeds(acts);
-    fixed.landings(acts);
-    fixed.checks(acts);
-    fixed.last_words(acts);
-    Sections { first, last: fixed.sections }
-}
-
-/// Returns whether a line of a summary is its header, its handle or the heading under which it quotes another.
-pub(super) fn is_frame(line: &str) -> bool {
-    is_header_or_handle(line) || line.trim_start_matches('#').starts_with(" Earlier summary (")
-}
-
-/// Returns whether a line is the header of a summary, or its handle, or says how handles are looked up.
-pub(super) fn is_header_or_handle(line: &str) -> bool {
-    line.starts_with("[Context Summary - ") || is_lookup_line(line) || parse_handle_line(line).is_some()
-}
-
 impl<'a> Fixed<'a> {
     pub(super) fn add(&mut self, heading: String, body: String) {
         self.said.push_str(&body);
@@ -141,7 +73,7 @@ impl<'a> Fixed<'a> {
         clip::ends(text, most, end, self.request.counter)
     }
 
-    fn goal(&mut self) {
+    pub(super) fn goal(&mut self) {
         if let Some(goal) = self.request.goal.map(str::trim).filter(|goal| !goal.is_empty()) {
             let body = self.clip(goal, self.options.state_share);
             self.add("## Goal (stated by the user)".into(), body);
@@ -183,9 +115,6 @@ pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
         |kept: &Entry| own_text(&kept.message, speakers) == own_text(&entry.message, speakers);
     request.kept.iter().find(same).is_some_and(says_the_same)
 }
-
-/// In less room than this, rules come before what was asked since.
-const TIGHT: Tokens = Tokens(1000);
 
 /// The least that a section gets, so that it says something at all.
 const LEAST_SECTION: Tokens = Tokens(30);

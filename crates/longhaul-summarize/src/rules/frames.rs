@@ -1,6 +1,6 @@
 //! Headers and handles of summaries inside what is quoted: a summary has one of each, its own.
 
-use super::fixed::is_header_or_handle;
+use longhaul_transcript::{is_lookup_line, parse_handle_line};
 
 /// Returns `text` without the header and handle lines that somebody wrote into what it quotes.
 pub(super) fn without(text: String) -> String {
@@ -22,6 +22,16 @@ pub(super) fn without(text: String) -> String {
         out.push_str(line);
     }
     out
+}
+
+/// Returns whether a line of a summary is its header, its handle or the heading under which it quotes another.
+pub(super) fn is_frame(line: &str) -> bool {
+    is_header_or_handle(line) || line.trim_start_matches('#').starts_with(" Earlier summary (")
+}
+
+/// Returns whether a line is the header of a summary, or its handle, or says how handles are looked up.
+pub(super) fn is_header_or_handle(line: &str) -> bool {
+    line.starts_with("[Context Summary - ") || is_lookup_line(line) || parse_handle_line(line).is_some()
 }
 
 /// Returns the number of a message that a line begins with, `m12 `, and the rest of the line.

@@ -10,9 +10,9 @@ use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 
 use super::{
     acts::Acts,
-    anew::Anew,
+    anew::{Anew, ordinal},
     few::FewOf,
-    fixed::is_frame,
+    frames::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
     passing::Passing,
@@ -281,10 +281,6 @@ impl<'a> Idle<'a> {
 fn header(text: &str) -> Option<&str> {
     let is_ours = has_summary_header(text) && parse_handle_line(text).is_some();
     is_ours.then(|| text.trim_start().lines().next().unwrap_or_default().trim_end())
-}
-
-pub(super) fn ordinal(message: u64) -> u32 {
-    u32::try_from(message).unwrap_or(u32::MAX)
 }
 
 /// Returns the places of the lines that commands hand on to a file or another program, `<<EOF` to `EOF`, each with whether what they

@@ -3,7 +3,11 @@
 use longhaul_extract::{Branch, Landing, Landings, each_act};
 use longhaul_transcript::{Entry, Tokens};
 
-use super::{acts::Acts, fixed::Fixed, render::fenced, state::brief};
+use super::{
+    acts::{Acts, brief},
+    fixed::Fixed,
+    lines::fenced,
+};
 
 impl Fixed<'_> {
     /// The last commits, tags, pushes and releases, and what was edited after the last commit.

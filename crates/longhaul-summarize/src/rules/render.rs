@@ -3,11 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
-use longhaul_transcript::{FileNote, FileState, one_line};
+use longhaul_transcript::one_line;
 
 use super::{
-    choose::Places, fixed::Section, later::Later, lists::is_lead, proposals::proposes, rejected::Rejected,
-    talkers::Talkers, trail::Trail,
+    choose::Places,
+    fixed::Section,
+    later::Later,
+    lines::{LEFT_OUT, fenced, parts_comment},
+    lists::is_lead,
+    proposals::proposes,
+    rejected::Rejected,
+    talkers::Talkers,
+    trail::Trail,
 };
 
 /// What the text is made from, picks apart.
@@ -373,19 +380,8 @@ impl Page<'_> {
     }
 }
 
-/// Returns whether `one` is a comment in code and `next`, of the same message, does not follow it there: it would be taken for what the
-/// comment is on.
-pub(super) fn parts_comment(one: &Statement, next: &Statement) -> bool {
-    const BEGIN: [&str; 5] = ["//", "# ", "-- ", "/*", "<!--"];
-    let is_comment = BEGIN.iter().any(|mark| one.text.trim_start().starts_with(mark));
-    is_comment && one.message == next.message && next.nth() != one.nth() + 1
-}
-
 /// What stands behind the beginning of a message.
 const CUT: &str = " […]";
-
-/// What stands for parts of a record that are left out.
-pub(super) const LEFT_OUT: &str = "…";
 
 /// Bytes of an item that is told rather than left out as the only one of its list.
 const SHORT_ITEM: usize = 100;
@@ -395,24 +391,5 @@ fn name_or_label<'l>(label: &'l str, quoted: &str) -> &'l str {
     match label.split_once(' ') {
         Some((name, about)) if quoted.starts_with(about.trim_end_matches('…').trim_end()) => name,
         _ => label,
-    }
-}
-
-/// Returns `lines` between fences that no run of backticks inside can close: what a tool said stands in the summary as
-/// a quotation, never as a line of the summary's own.
-pub(super) fn fenced(lines: String) -> String {
-    if lines.is_empty() {
-        return lines;
-    }
-    let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat((longest + 1).max(3));
-    format!("{fence}\n{lines}\n{fence}")
-}
-
-/// Returns the word for what became of a file.
-pub(super) fn state(file: &FileNote) -> &'static str {
-    match file.state {
-        FileState::Modified => "edited",
-        state => state.as_str(),
     }
 }

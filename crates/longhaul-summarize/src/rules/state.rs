@@ -8,7 +8,12 @@ use longhaul_extract::{
 };
 use longhaul_transcript::{FileNote, Tokens, clipped, one_line};
 
-use super::{account::last_words, acts::Acts, fixed::Fixed, render::fenced};
+use super::{
+    acts::{Acts, CHECK_CHARS},
+    asks::last_words,
+    fixed::Fixed,
+    lines::fenced,
+};
 
 impl Fixed<'_> {
     /// The agent's own list, where it keeps one: items are told whole, open ones first.
@@ -258,11 +263,6 @@ fn then_done(acts: &Acts, said: u64) -> String {
     format!(", then {}{edits}, the last in m{last}", counted(calls, "call"))
 }
 
-/// Returns as much of `text` as is told of a check.
-pub(super) fn brief(text: &str) -> String {
-    clipped(text, CHECK_CHARS)
-}
-
 /// How many of the last checks are told.
 const LAST_CHECKS: usize = 4;
 
@@ -277,9 +277,6 @@ const MOST_FAILED_ACTS: usize = 3;
 
 /// How many refusals are told.
 const MOST_REFUSALS: usize = 4;
-
-/// Characters of what is told of a check.
-const CHECK_CHARS: usize = 320;
 
 /// Characters of a command that is named beside it.
 const HEART_CHARS: usize = 80;

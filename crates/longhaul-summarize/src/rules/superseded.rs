@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::{Landings, Run, Runs, Verdict, each_act};
 
-use super::{acts::Acts, idle::ordinal};
+use super::{acts::Acts, anew::ordinal};
 use crate::SummaryRequest;
 
 /// Messages of whose commands and outputs nothing is quoted.

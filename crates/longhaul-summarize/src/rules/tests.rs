@@ -666,7 +666,7 @@ fn a_comment_is_not_told_over_code_that_it_is_not_on() {
     said.entries().iter().for_each(|entry| index.push(entry));
     let lines: Vec<_> = index.statements().all().iter().filter(|line| line.message == 2).collect();
     let [before, old, after, new] = lines[..] else { panic!("{lines:?}") };
-    use super::render::parts_comment;
+    use super::lines::parts_comment;
     assert!(parts_comment(before, new) && !parts_comment(after, new));
     assert!(!parts_comment(before, old) && !parts_comment(old, new), "code is not on code");
 }

@@ -3,7 +3,7 @@
 use longhaul_extract::{Statement, StatementKind, Statements};
 use longhaul_transcript::{FileNote, FileState};
 
-use super::render::{LEFT_OUT, fenced, parts_comment, state};
+use super::lines::{LEFT_OUT, fenced, parts_comment};
 
 /// The files that were changed, with the directory they share.
 #[derive(Debug)]
@@ -118,6 +118,14 @@ fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> S
     match lines.is_empty() {
         true => head,
         false => format!("{head}\n{}", fenced(lines.join("\n"))),
+    }
+}
+
+/// Returns the word for what became of a file.
+fn state(file: &FileNote) -> &'static str {
+    match file.state {
+        FileState::Modified => "edited",
+        state => state.as_str(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use longhaul_transcript::Entry;
 
 use super::{
-    account::asks_something,
     acts::Acts,
+    asks::asks_something,
     few::{FewOf, sent},
 };
 use crate::SummaryRequest;

@@ -18,29 +18,16 @@ const RULE: &str = "Never restart the primary during business hours.";
 
 pub(crate) fn record(parent: Option<&SummaryRecord>, draft: &Draft, covers: Span) -> SummaryRecord {
     SummaryRecord {
-        version: SummaryRecord::VERSION,
-        header: Default::default(),
-        lookup: String::new(),
         id: SummaryId::from(ContentHash::of(draft.text.as_bytes())),
         parent: parent.map(|parent| parent.id.clone()),
         depth: parent.map_or(0, |parent| parent.depth + 1),
         covers,
-        covered: Vec::<Covered>::new(),
-        kept: Vec::new(),
-        emitted: None,
         summary: draft.summary.clone(),
-        text: draft.text.clone(),
         mode: draft.mode,
         model: draft.model.clone(),
         made_with: draft.made_with.clone(),
         tokens: draft.tokens,
-        tokens_before: Tokens::ZERO,
-        tokens_after: Tokens::ZERO,
-        survival: Default::default(),
-        redactions: Vec::new(),
-        cost: None,
-        created_at_ms: 0,
-        duration_ms: 0,
+        ..longhaul_testkit::record(&draft.text)
     }
 }
 

@@ -1,0 +1,74 @@
+//! The sections that stand whatever the ranking says, in their order.
+
+use longhaul_extract::{Domain, Statement, StatementKind};
+use longhaul_transcript::{Summary, Tokens};
+
+use super::{
+    RulesOptions,
+    acts::Acts,
+    earlier::Earlier,
+    few::FewOf,
+    fixed::{Fixed, Section},
+    trail::Trail,
+    undone::Undone,
+};
+use crate::SummaryRequest;
+
+/// The sections, each within its share of the limit.
+#[derive(Debug)]
+pub(crate) struct Sections {
+    /// What comes first.
+    pub(crate) first: Vec<Section>,
+    /// What comes after everything that was picked.
+    pub(crate) last: Vec<Section>,
+}
+
+/// Returns the sections of a summary of the request's entries.
+pub(crate) fn sections(
+    request: &SummaryRequest<'_>,
+    summary: &Summary,
+    acts: &Acts,
+    few: FewOf<'_>,
+    (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
+    options: &RulesOptions,
+) -> Sections {
+    let is_models = |kind| matches!(kind, StatementKind::Answer | StatementKind::Prose);
+    let models = request.index.statements().all().iter().filter(|one| is_models(one.kind));
+    let mut fixed = Fixed {
+        request,
+        few,
+        acts,
+        undone,
+        trail,
+        said_by_the_model: models.map(Statement::key).collect(),
+        options,
+        sections: Vec::new(),
+        said: String::new(),
+    };
+    fixed.goal();
+    if let Some(earlier) = earlier {
+        fixed.earlier(earlier);
+    }
+    // A meeting asks nobody for anything, and what is said in it is no rule of the user's.
+    let is_meeting = request.index.domain() == Domain::Talk && !fixed.has_assistant();
+    // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
+    if !is_meeting {
+        let rules = &summary.constraints;
+        if request.limit < TIGHT {
+            fixed.binding_rules(rules);
+        }
+        fixed.requests(earlier.is_some());
+        // What is wanted is a request, where that is told.
+        fixed.rules(&summary.constraints);
+    }
+    fixed.plan(acts);
+    let first = std::mem::take(&mut fixed.sections);
+    fixed.deeds(acts);
+    fixed.landings(acts);
+    fixed.checks(acts);
+    fixed.last_words(acts);
+    Sections { first, last: fixed.sections }
+}
+
+/// In less room than this, rules come before what was asked since.
+const TIGHT: Tokens = Tokens(1000);
