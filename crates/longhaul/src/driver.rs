@@ -308,7 +308,7 @@ impl Session {
     async fn write(&mut self) -> Result<(), StoreError> {
         self.settle_doubt().await?;
         match &mut self.journal {
-            Some(journal) => journal.save(&self.state, self.changes, self.clock.as_deref()).await,
+            Some(journal) => journal.save(&self.state, self.changes).await,
             None => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ mod calibrated;
 mod cleared;
 mod costs;
 mod exchange;
+mod facts;
 #[cfg(all(test, feature = "wire"))]
 mod interleavings;
 mod items;
@@ -25,6 +26,7 @@ mod running;
 #[cfg(test)]
 pub(crate) use running::tests::record as running_record;
 mod scope;
+mod secrets;
 mod settle;
 mod shared;
 mod since;
@@ -46,13 +48,12 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_extract::{FactIndex, speaker::Speakers};
+use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{Accuracy, ClassCounts, ContentClass, ContextWindow, Prices, Reported, TokenCounter};
 use longhaul_transcript::{
-    ContentHash, Entry, Message, MessageId, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, ToolCall,
-    Usage,
+    ContentHash, Entry, Message, MessageId, Part, SessionId, Span, SummaryRecord, Tokens, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +87,8 @@ use self::{
     calibrated::{Calibrated, classes},
     costs::Costs,
     exchange::Exchange,
+    facts::most_facts,
     items::{Items, Weight},
-    line::{Clean, Original},
     refused::Refusals,
     rewrite::Past,
 };
@@ -226,18 +227,10 @@ const TEMPLATE: Tokens = Tokens(100);
 const LEAST_BILLED: f64 = 0.7;
 const LEAST_BILLED_OF_ESTIMATE: f64 = 0.5;
 
-/// Returns how many facts are worth holding for a window: ten times what a summary, a tenth of it, could name.
-fn most_facts(window: ContextWindow) -> usize {
-    usize::try_from(window.window.0).unwrap_or(usize::MAX).max(LEAST_FACTS)
-}
-
 /// Returns whether this is an amount of money.
 pub(crate) fn is_price(price: f64) -> bool {
     price.is_finite() && price >= 0.0
 }
-
-/// A bound below this would save nothing.
-const LEAST_FACTS: usize = 4_096;
 
 /// More messages than any exchange has: a call, and the results of calls made in parallel.
 const LONGEST_EXCHANGE: u64 = 512;
@@ -373,26 +366,6 @@ impl SessionState {
         counts
     }
 
-    /// Replaces what finds secrets; `None` switches the search off. It concerns messages pushed from now on.
-    ///
-    /// Secrets are taken out of everything that is made from a message: facts, summaries, what is sent to a summarizer, what is
-    /// stored. The view and the originals show the user's own text and are not altered; where a session is taken up from a
-    /// store they show placeholders, since the store has nothing else. The built-in rules are the default.
-    pub fn set_redactor(&mut self, redactor: Option<Redactor>) {
-        self.redactor = redactor;
-    }
-
-    /// Sets how summaries by rule are made, which facts are worth keeping (their [`Ranker`](longhaul_extract::Ranker)), and who
-    /// speaks in what is said from now on (their `speakers`).
-    pub fn set_rules(&mut self, rules: RulesOptions) {
-        self.rules = rules;
-        if let Some(index) = &mut self.index {
-            let speakers = self.rules.speakers.clone();
-            Arc::make_mut(index)
-                .set_speakers(speakers.unwrap_or_else(|| Arc::new(Speakers::builtin().clone())));
-        }
-    }
-
     /// Sets what is added to each compaction; see [`CompactionStep`].
     pub fn set_steps(&mut self, steps: Steps) {
         self.steps = steps;
@@ -406,11 +379,6 @@ impl SessionState {
     /// Returns the session as it would be without the caller's steps; what they kept from a summary before stays untold.
     pub(crate) fn without_steps(&self) -> SessionState {
         SessionState { steps: Steps::leaving_out(&self.untold), ..self.clone() }
-    }
-
-    /// Returns what finds secrets.
-    pub(crate) fn redactor(&self) -> Option<&Redactor> {
-        self.redactor.as_ref()
     }
 
     /// Takes what the provider reported for a request made from a view.
@@ -599,36 +567,6 @@ impl SessionState {
         &self.originals
     }
 
-    /// Returns the facts read so far.
-    pub fn index(&self) -> Arc<FactIndex> {
-        self.index.clone().unwrap_or_else(|| self.read_again())
-    }
-
-    /// Returns `index` with the bound of this session, and told who speaks.
-    fn bounded(&self, mut index: FactIndex) -> FactIndex {
-        index.set_most_facts(most_facts(self.window));
-        if let Some(speakers) = &self.rules.speakers {
-            index.set_speakers(Arc::clone(speakers));
-        }
-        index
-    }
-
-    /// Reads the facts of all originals at hand; before them what the summaries quote of those that are gone, of which nothing else is
-    /// left.
-    fn read_again(&self) -> Arc<FactIndex> {
-        let mut index = self.bounded(FactIndex::new());
-        let all = || self.originals.originals(Span { start: 0, end: u64::MAX });
-        let is_gone = |ordinal| self.originals.get(ordinal).is_none_or(|one| stored::is_gone(&one.message));
-        if self.lives_on_summaries() || all().any(|original| stored::is_gone(&original.entry.message)) {
-            for record in self.summaries() {
-                index.push_summary(&record.text, record.covers.end.saturating_sub(1), is_gone);
-            }
-        }
-        let told = all().filter(|original| !self.untold.contains(&original.entry.id.ordinal));
-        told.for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
-        Arc::new(index)
-    }
-
     /// Returns what the policy remembers.
     pub fn policy(&self) -> &PolicyState {
         &self.policy
@@ -637,39 +575,6 @@ impl SessionState {
     /// Returns the latest summary in the view.
     pub fn summary(&self) -> Option<&Arc<SummaryRecord>> {
         self.latest.as_ref()
-    }
-
-    /// Returns the message without its secrets; `None` where it has none.
-    fn cleaned(&self, message: &Message) -> Option<Arc<Clean>> {
-        Clean::of(message, self.redactor.as_ref())
-    }
-
-    /// Returns what was said, as far as it is at hand, without secrets, as a store takes it.
-    pub fn redacted(&self) -> Vec<Redacted<Message>> {
-        self.redacted_from(0)
-    }
-
-    /// Returns the messages from `start` on without their secrets, as a store takes them.
-    pub(crate) fn redacted_from(&self, start: u64) -> Vec<Redacted<Message>> {
-        let clean = |entry: Entry| Redacted::assume((*entry.message).clone());
-        self.entries_from(start).into_iter().map(clean).collect()
-    }
-
-    /// Returns a message without its secrets, as a store takes it.
-    #[cfg(feature = "wire")]
-    pub(crate) fn without_secrets(&self, message: &Message) -> Redacted<Message> {
-        match &self.redactor {
-            Some(redactor) => redactor.redact_message(message).0,
-            None => Redacted::assume(message.clone()),
-        }
-    }
-
-    /// Returns `record` without secrets, which a model may have put there against all rules.
-    pub(crate) fn redacted_record(&self, record: &SummaryRecord) -> Redacted<SummaryRecord> {
-        match &self.redactor {
-            Some(redactor) => redactor.redact_record(record).0,
-            None => Redacted::assume(record.clone()),
-        }
     }
 
     /// Adds an element to the view.
@@ -719,17 +624,6 @@ impl SessionState {
             matches!(shown, Some(Shown::Message { digested: true, .. }))
         });
         self.recalibrate();
-    }
-
-    /// Returns the originals in `span` that are at hand, without their secrets.
-    pub(crate) fn clean_in(&self, span: Span) -> Vec<Entry> {
-        let clean = |original: &Original| original.clean_entry(self.redactor.as_ref());
-        self.originals.originals(span).map(clean).collect()
-    }
-
-    /// Returns the originals from `start` on without their secrets, as facts and summaries are made from them.
-    fn entries_from(&self, start: u64) -> Vec<Entry> {
-        self.clean_in(Span { start, end: u64::MAX })
     }
 
     /// Returns the element that shows an original as it was said.

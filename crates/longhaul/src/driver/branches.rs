@@ -40,7 +40,7 @@ impl Session {
     pub(super) async fn branch_off(&mut self) -> Result<(), Error> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let (from, at) = (journal.line().clone(), journal.written());
-        let forked = journal.fork(&self.state, at, Naming::Leaves, self.clock.as_deref()).await;
+        let forked = journal.fork(&self.state, at, Naming::Leaves).await;
         forked.map_err(Error::Store)?;
         let line = journal.line().clone();
         self.left_to = Some(from.clone());
@@ -74,7 +74,7 @@ impl Session {
         let mut journal = self.journal.clone();
         if let Some(journal) = &mut journal {
             let len = state.originals().len() as u64;
-            let forked = journal.fork(&state, len, Naming::Leaves, self.clock.as_deref()).await;
+            let forked = journal.fork(&state, len, Naming::Leaves).await;
             forked.map_err(Error::Store)?;
         }
         let mut branch = Session {
@@ -142,14 +142,13 @@ impl Session {
     /// goes with it, unless somebody else went on where it stands.
     async fn fork(&mut self, branch: &SessionState, len: u64) -> Result<(), Error> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        let clock = self.clock.as_deref();
         let from = journal.line().clone();
-        match journal.fork(branch, len, Naming::Takes, clock).await {
+        match journal.fork(branch, len, Naming::Takes).await {
             Ok(()) => return Ok(()),
             Err(error) if !is_by_another(&error) || self.overtaken != Overtaken::Branch => {
                 return Err(Error::Store(error));
             }
-            Err(_) => journal.fork(branch, len, Naming::Leaves, clock).await.map_err(Error::Store)?,
+            Err(_) => journal.fork(branch, len, Naming::Leaves).await.map_err(Error::Store)?,
         }
         let line = journal.line().clone();
         self.left_to = Some(from.clone());

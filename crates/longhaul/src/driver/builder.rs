@@ -460,7 +460,8 @@ impl Builder {
         if self.durability == Durability::EachPush && self.store.is_none() {
             return Err(BuildError::NoStore);
         }
-        let journal = self.store.take().map(|store| Journal::new(store, self.session.clone()));
+        let journal =
+            self.store.take().map(|store| Journal::new(store, self.session.clone(), self.clock.clone()));
         let mut state = SessionState::new(self.session, self.window, counter, self.config);
         state.set_redactor(self.redactor);
         state.set_rules(self.rules);

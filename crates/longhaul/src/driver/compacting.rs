@@ -285,8 +285,8 @@ impl Session {
         let forget = Span::runs(covered);
         for may_branch in [true, false] {
             let Some(journal) = &mut self.journal else { break };
-            let (changes, clock) = (self.changes + 1, self.clock.as_deref());
-            match journal.append(applied, record, forget.clone(), changes, clock).await {
+            let changes = self.changes + 1;
+            match journal.append(applied, record, forget.clone(), changes).await {
                 Err(error) if may_branch && self.is_overtaken(&error) => self.branch_off().await?,
                 Err(error) => return Err(Error::Store(error)),
                 Ok(_) if deletes && !has_told => return Ok(Some(NO_ROOM.to_owned())),

@@ -88,7 +88,7 @@ impl Session {
                     messages => return Err(Error::OnlyInSummary { messages }),
                 }
             }
-            let kept = journal.step(&stepped, chain, self.changes + 1, self.clock.as_deref()).await;
+            let kept = journal.step(&stepped, chain, self.changes + 1).await;
             kept.map_err(Error::Store)?;
         }
         self.state = stepped;

@@ -147,7 +147,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
-    use longhaul_transcript::{FileNote, Span, SummaryId, SummaryMode, Tokens};
+    use longhaul_transcript::{FileNote, Tokens};
 
     use super::*;
     use crate::{
@@ -158,16 +158,6 @@ mod tests {
     fn record() -> SummaryRecord {
         let file = |path: &str, state| FileNote { path: path.into(), state, note: String::new() };
         SummaryRecord {
-            version: SummaryRecord::VERSION,
-            id: SummaryId("0123456789abcdef".into()),
-            parent: None,
-            depth: 0,
-            covers: Span::default(),
-            covered: Vec::new(),
-            kept: Vec::new(),
-            emitted: None,
-            header: String::new(),
-            lookup: String::new(),
             summary: Summary {
                 key_points: vec!["Discussed authentication implementation".into()],
                 decisions: vec!["Decided to use JWT tokens with refresh mechanism".into()],
@@ -179,18 +169,9 @@ mod tests {
                 commands: vec![CommandNote { command: "npm test".into(), runs: 3, ..CommandNote::default() }],
                 ..Summary::default()
             },
-            text: "Authentication was built.\n\nFiles modified: auth.ts, login.tsx\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism".into(),
-            mode: SummaryMode::Rules,
-            model: String::new(),
-            made_with: String::new(),
-            tokens: Tokens::ZERO,
-            tokens_before: Tokens::ZERO,
-            tokens_after: Tokens::ZERO,
-            survival: Default::default(),
-            redactions: Vec::new(),
-            cost: None,
-            created_at_ms: 0,
-            duration_ms: 0,
+            ..longhaul_testkit::record(
+                "Authentication was built.\n\nFiles modified: auth.ts, login.tsx\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism",
+            )
         }
     }
 

@@ -111,34 +111,9 @@ fn cut(text: &str, fits: &impl Fn(&str) -> bool) -> String {
 pub(super) mod tests {
     use super::*;
     use longhaul_tokens::CharsPer4;
-    use longhaul_transcript::{Span, Summary, SummaryId, SummaryMode};
 
     pub(crate) fn record(depth: u32, text: &str) -> SummaryRecord {
-        SummaryRecord {
-            version: SummaryRecord::VERSION,
-            id: SummaryId("0123456789abcdef".into()),
-            parent: None,
-            depth,
-            covers: Span::default(),
-            covered: Vec::new(),
-            kept: Vec::new(),
-            emitted: None,
-            header: String::new(),
-            lookup: String::new(),
-            summary: Summary::default(),
-            text: text.to_owned(),
-            mode: SummaryMode::Rules,
-            model: String::new(),
-            made_with: String::new(),
-            tokens: Tokens::ZERO,
-            tokens_before: Tokens::ZERO,
-            tokens_after: Tokens::ZERO,
-            survival: Default::default(),
-            redactions: Vec::new(),
-            cost: None,
-            created_at_ms: 0,
-            duration_ms: 0,
-        }
+        SummaryRecord { depth, ..longhaul_testkit::record(text) }
     }
 
     fn updated(previous: &str, text: &str, limit: u64) -> String {
