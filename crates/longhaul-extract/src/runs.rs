@@ -441,20 +441,33 @@ fn is_silent(output: &[&str], script: &[Simple<'_>]) -> bool {
     const SILENT: [&str; 8] =
         ["tsc", "eslint", "gofmt", "vue-tsc", "tsgo", "shellcheck", "flake8", "yamllint"];
     const WHOLE: [&str; 4] = ["tail", "head", "cat", "tee"];
-    let is_quiet = output.iter().all(|line| {
+    let is_quiet = |line: &&str| {
         line.trim().is_empty() || *line == "(no output)" || line.contains("(Bash completed with no output)")
-    });
+    };
+    let said: Vec<&str> = output.iter().copied().filter(|line| !is_quiet(line)).collect();
+    let is_script = !said.is_empty();
+    let is_quiet = !is_script || shows_silent(&said, &SILENT) && !is_cut(output.len(), script);
     let mut checks = 0;
     let all = script.iter().all(|simple| {
         let program = kind::program_name(simple);
         let purpose = kind::purpose(simple);
         checks += usize::from(purpose.is_check());
         match purpose.is_check() {
-            true => SILENT.contains(&program) || simple.plain().iter().any(|word| word.text == "vet"),
+            true => {
+                is_script || SILENT.contains(&program) || simple.plain().iter().any(|word| word.text == "vet")
+            }
             false => purpose == Purpose::Nothing || WHOLE.contains(&program),
         }
     });
     is_quiet && all && checks == 1
+}
+
+/// Whether all that was `said` is what the runner of a package's scripts shows of the one it runs, and that says nothing when all is well.
+fn shows_silent(said: &[&str], silent: &[&str]) -> bool {
+    let shown = |line: &&str| line.strip_prefix("$ ").or(line.strip_prefix("> ")).map(str::to_owned);
+    let Some(shown) = said.iter().map(shown).collect::<Option<Vec<String>>>() else { return false };
+    let runs = shown.last().map(|last| simples(last)).unwrap_or_default();
+    matches!(&runs[..], [only] if silent.contains(&kind::program_name(only)))
 }
 
 /// Returns the part of a command that says what it does: without a leading `cd`, and without the pipe at its end that

@@ -56,6 +56,11 @@ fn only_what_the_source_settles_is_told() {
         ("npx tsc --noEmit 2>&1 | head -20", Unstated, "", Passed),
         ("npx tsc --noEmit 2>&1 | head -20", Unstated, "src/a.ts(1,2): error TS2304: no", Failed),
         ("npx tsc --noEmit | grep foo", Unstated, "", Unknown),
+        ("bun run typecheck 2>&1 | tail -10", Unstated, "$ tsc --noEmit", Passed),
+        ("bun run typecheck | tail -3", Unstated, "$ tsc --noEmit\nsrc/a.ts(1,2): error TS2304: no", Failed),
+        ("bun run typecheck | head -1", Unstated, "$ tsc --noEmit", Unknown),
+        ("npm run lint | tail -5", Unstated, "> relay@1.0.0 lint\n> eslint src", Passed),
+        ("bun run test | tail -5", Unstated, "$ bun test src/", Unknown),
         ("cargo test > log.txt 2>&1; echo \"exit code: $?\"", Unstated, "exit code: 0", Unknown),
         // Nobody states anything.
         ("pytest -q", Unstated, "3 passed in 0.01s", Passed),
