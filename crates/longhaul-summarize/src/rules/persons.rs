@@ -40,12 +40,18 @@ pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
     (n_missing > 0).then(|| format!("{n_missing} of {} rules of the user left out: no room", holding.len()))
 }
 
-/// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in: both may stand where the list stands.
+/// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in, and several one behind the other: all
+/// of them may stand where the list stands.
 fn shows(said: &str, rule: &str) -> bool {
-    let both =
-        |(lead, item): (&str, &str)| item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item);
+    let has_all = |items: &str| said.contains(items) || items.split("; ").all(|item| said.contains(item));
+    let both = |(lead, item): (&str, &str)| item.len() >= LEAST_ITEM && said.contains(lead) && has_all(item);
     let mut splits = rule.match_indices(": ").map(|(at, colon)| (&rule[..at], &rule[at + colon.len()..]));
     said.contains(rule) || splits.any(both)
+}
+
+/// Returns whether a demand asks something, and sets nothing down for good.
+fn is_question(demand: &str) -> bool {
+    asks(demand) && !is_standing_rule(demand)
 }
 
 /// Returns whether a demand only leads in others, which stand behind it.
@@ -126,7 +132,7 @@ impl Fixed<'_> {
                 (None, Some(later)) => format!(" (later on this: m{later})"),
                 (None, None) => String::new(),
             };
-            let asks = if asks(&rule.text) && !is_standing_rule(&rule.text) { " (a question)" } else { "" };
+            let asks = if is_question(&rule.text) { " (a question)" } else { "" };
             let is_systems = self.is_systems(rule.message);
             let by = if is_systems { " (the system's instructions)" } else { "" };
             let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
@@ -146,7 +152,8 @@ impl Fixed<'_> {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
             by.is_some() && !is_standing_rule(&rule.text)
         };
-        !leads_in(&rule.text) && !self.shows(&rule.text) && (lifts || !is_passed() && !is_undone())
+        let holds = || !is_question(&rule.text) && !is_passed() && !is_undone();
+        !leads_in(&rule.text) && !self.shows(&rule.text) && (lifts || holds())
     }
 
     /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the

@@ -119,3 +119,16 @@ fn what_others_said_goes_behind_what_the_person_wants() {
         assert!(limit > 200 || !text.contains("always use the blue logo"), "{limit}:\n{text}");
     }
 }
+
+#[test]
+fn a_question_is_no_rule() {
+    let question =
+        "Do we already sort the relays by rack and if there is no rack it goes to the end of the list";
+    let said = session("Never push to the remote.", question);
+    for limit in [300, 600] {
+        let text = draft(&said, limit).text;
+        let rules = text.split("## ").find(|section| section.starts_with("Rules")).unwrap_or_default();
+        assert!(text.contains("Never push to the remote."), "{limit}:\n{text}");
+        assert!(!rules.contains(question), "{limit}:\n{text}");
+    }
+}
