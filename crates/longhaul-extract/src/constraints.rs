@@ -152,10 +152,11 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
         rest = after;
         let items = after.iter().take_while(|next| next.is_item && next.lead == block.text).count();
         if items > 0 && block.text.ends_with([':', '：']) {
-            let reading = demand::read(last_sentence(&block.text));
-            if let Some(reading) = reading.filter(|reading| !reading.is_labelled) {
-                // "Do not touch:" means nothing without what follows.
-                let all: Vec<&str> = after[..items].iter().map(|item| &*item.text).collect();
+            let reading = demand::read(last_sentence(&block.text)).filter(|reading| !reading.is_labelled);
+            let all: Vec<&str> = after[..items].iter().map(|item| &*item.text).collect();
+            let of_branches = || if counts(&block.text, items) { strictest(&all) } else { None };
+            if let Some(reading) = reading.or_else(of_branches) {
+                // "Do not touch:" means nothing without what follows; one of two ways says less than nothing.
                 add(shortened(&format!("{} {}", block.text, all.join("; "))), reading);
                 rest = &after[items..];
                 continue;
@@ -258,6 +259,42 @@ fn reach(sentences: &[&str]) -> usize {
         length <= LABELLED
     });
     all.count().max(1)
+}
+
+/// Returns whether `lead` says that what stands under it are so many ways that things may go: "there are two ways:". Two things that are
+/// wanted are two demands.
+fn counts(lead: &str, items: usize) -> bool {
+    const NUMBERS: [[&str; 2]; 3] = [["two", "zwei"], ["three", "drei"], ["four", "vier"]];
+    const WAYS: [&str; 13] = [
+        "alternatives",
+        "branches",
+        "cases",
+        "fälle",
+        "möglichkeiten",
+        "options",
+        "outcomes",
+        "paths",
+        "possibilities",
+        "scenarios",
+        "situations",
+        "ways",
+        "wege",
+    ];
+    let Some(names) = items.checked_sub(2).and_then(|nth| NUMBERS.get(nth)) else { return false };
+    let lower = lead.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_number = |word: &str| names.contains(&word) || word == items.to_string();
+    let of = words.iter().position(|word| is_number(word));
+    of.is_some_and(|at| words[at..].iter().any(|word| WAYS.contains(word)))
+}
+
+/// Returns the strictest of what `items` demand, where one does; one with a label of its own stands by itself.
+fn strictest(items: &[&str]) -> Option<demand::Reading> {
+    let all: Vec<demand::Reading> =
+        items.iter().flat_map(|item| sentences_of(item)).filter_map(demand::read).collect();
+    let is_labelled = all.iter().any(|reading| reading.is_labelled);
+    all.into_iter().min_by_key(|reading| reading.kind).filter(|_| !is_labelled)
 }
 
 fn last_sentence(text: &str) -> &str {

@@ -385,6 +385,16 @@ fn lists_come_whole_and_with_what_leads_to_them() {
 }
 
 #[test]
+fn of_ways_that_are_counted_all_are_told() {
+    let said = "Look at this plan:\n\n- each relay has a number\n- when a relay comes back there are two ways:\n  1. the table still has its rack, then we should add it to that rack\n  2. the rack is gone, we give it a new number\n- then the table is written\n";
+    let told = "when a relay comes back there are two ways: the table still has its rack, then we should add it to that rack; the rack is gone, we give it a new number";
+    assert_eq!(texts(said), [told]);
+    // Rules that stand under one another are taken back one by one.
+    let rules = texts("Two things:\n- we should add them to the rack\n- never drop one\n");
+    assert_eq!(rules.len(), 2, "{rules:?}");
+}
+
+#[test]
 fn a_label_covers_what_follows_it() {
     assert_eq!(
         texts("ok. Remember: the key rotates on Mondays. Ann has it."),

@@ -134,7 +134,7 @@ impl<'a> Fixed<'a> {
             let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered)));
             let text = match is_answered {
                 true if is_first(entry) => self.clip_to(text, most.min(FIRST_ANSWERED)),
-                true => self.opening(text, most),
+                true => self.opening(text, most, room.scaled(0.25)),
                 false => self.clip_to(text, most),
             };
             let text = one_line(&text);
@@ -164,12 +164,17 @@ impl<'a> Fixed<'a> {
     }
 
     /// Returns the first sentences of what was asked and is answered, whole, as far as they say what it is about; what else stands in it
-    /// is told where it is needed. What the model had said and the person only quotes is passed over.
-    fn opening(&self, text: &str, most: Tokens) -> String {
+    /// is told where it is needed. What the model had said and the person only quotes is passed over. What they list stays `whole` up to
+    /// so much: half of it is something else.
+    fn opening(&self, text: &str, most: Tokens, whole: Tokens) -> String {
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let is_said = |text: &str| self.said_by_the_model.contains(&statement_key(text));
         let is_quoted = |line: &&str| is_said(line) || sentences(line).all(is_said);
         let from = lines.iter().position(|line| !is_quoted(line)).unwrap_or_default();
+        let own = lines[from..].join("\n");
+        if lists(&own) && self.cost(&own) <= whole {
+            return own;
+        }
         let mut told = String::new();
         for (nth, sentence) in lines[from..].iter().flat_map(|line| sentences(line)).enumerate() {
             let longer = format!("{told}{}{sentence}", if nth == 0 { "" } else { " " });
@@ -291,6 +296,16 @@ fn says_something(text: &str) -> bool {
 enum Turn {
     Answered,
     Interrupted,
+}
+
+/// Whether a text has a list of two items or more.
+fn lists(text: &str) -> bool {
+    let is_item = |line: &&str| {
+        let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_numbered = unnumbered.len() < line.len() && unnumbered.starts_with(". ");
+        is_numbered || ["- ", "* ", "• "].iter().any(|bullet| line.starts_with(bullet))
+    };
+    text.lines().filter(is_item).nth(1).is_some()
 }
 
 /// So many of the newest requests are told before those that more was done for.

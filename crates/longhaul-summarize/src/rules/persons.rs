@@ -145,7 +145,7 @@ impl Fixed<'_> {
     }
 
     /// Returns whether a rule is told: it stands nowhere else, and holds, or lifts another. A wish of the moment is none any more once
-    /// the person has gone on; what only leads in rules is none.
+    /// the person has gone on; what only leads in rules is none, and no question is.
     fn is_to_be_told(&self, rule: &Constraint, lifts: bool, newest: u64) -> bool {
         let is_passed = || rule.message < newest && is_passing_wish(&rule.text);
         let is_undone = || {

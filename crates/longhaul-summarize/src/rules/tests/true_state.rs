@@ -20,6 +20,27 @@ fn an_answered_request_is_told_by_its_first_sentences_and_what_it_quotes_is_not(
 }
 
 #[test]
+fn what_a_person_lists_stays_whole_where_there_is_room() {
+    let items = [
+        "each relay that is new gets the next number of its rack, beginning with one",
+        "the table keeps that number and never the whole name of the relay",
+        "a relay that comes back keeps the number that it had before it went",
+        "at the end of the month all the numbers of relays that are gone are free again",
+    ];
+    let call = r#"!Read#r1 {"file_path":"src/relay.rs"}"#;
+    let said = format!(
+        "user: Look at the relay.\nassistant: {call}\ntool#r1: fn relay() {{}}\nassistant: It waits for the lock of the table.\nuser: What of this plan?\n  - {}\nassistant: It may work.\nuser: And now the edge.\nassistant: The edge is next.",
+        items.join("\n  - ")
+    );
+    let told = |limit: u64| {
+        let text = draft(&said, limit).text;
+        let asked = text.split("## ").find(|section| section.starts_with("Asked before")).unwrap();
+        items.iter().filter(|item| asked.contains(**item)).count()
+    };
+    assert_eq!([told(2000), told(600)], [4, 1]);
+}
+
+#[test]
 fn what_a_command_hands_on_is_no_command() {
     let letter = r#"cat > \"$tmp\" <<'EOF'\n1. New views must show the folder of the relay alone.\n2. Do not keep the old folder of the archive in any view.\nEOF\nworkmux send layout -f \"$tmp\""#;
     let said = format!(
