@@ -4,7 +4,7 @@ use longhaul_extract::{
     Act, Branch, CallView, Calls, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily,
     Touches, call_failed, each_act, may_rework,
 };
-use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse, clipped};
+use longhaul_transcript::{Entry, FileNote, FileState, Outcome, ToolUse, clipped};
 
 use super::{
     anew::{Anew, Visits},
@@ -179,19 +179,32 @@ impl Acts {
 
     /// Names the files that were edited after `message`, a few of them; `None` where none was.
     pub(crate) fn edited_since(&self, message: u64) -> Option<String> {
-        let mut names: Vec<String> = Vec::new();
+        let mut paths: Vec<&str> = Vec::new();
         for (_, path) in self.edits_since(message) {
-            // A line end in a name begins no line of ours.
-            let name = FileNote::spelled(path.rsplit('/').next().unwrap_or(path));
-            if !names.contains(&name) {
-                names.push(name);
+            if !paths.contains(&path) {
+                paths.push(path);
             }
         }
+        // A line end in a name begins no line of ours.
+        let mut names: Vec<String> =
+            paths.iter().map(|path| FileNote::spelled(told_apart(path, &paths))).collect();
         let more = names.len().saturating_sub(MOST_NAMED);
         names.truncate(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| names.join(", ") + &more)
     }
+}
+
+/// Returns as much of the end of `path`, in whole names, as tells it from the others in `all`.
+fn told_apart<'p>(path: &'p str, all: &[&str]) -> &'p str {
+    let slashes = path.rmatch_indices('/').map(|(at, _)| at);
+    let mut ends = slashes.map(|at| &path[at + 1..]).filter(|end| !end.is_empty());
+    let is_others = |end: &str| {
+        let ends_so =
+            |other: &&str| other.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        all.iter().filter(|other| **other != path).any(ends_so)
+    };
+    ends.find(|end| !is_others(end)).unwrap_or(path)
 }
 
 /// Files that are named.
@@ -207,12 +220,15 @@ struct Refused {
 struct Refusal {
     message: u64,
     about: String,
+    /// Whether that is a file.
+    is_of_file: bool,
     is_edit: bool,
     told: String,
 }
 
 impl Refused {
     fn take(&mut self, act: &Act<'_>) {
+        self.mended_by_command(act);
         let (Some((answered, result)), Some(says_itself)) = (act.result, answers(&act.call)) else { return };
         let about = about(&act.call);
         let text = result.joined_text();
@@ -232,7 +248,11 @@ impl Refused {
             let call = FileNote::spelled(format!("{} {path}", act.call.name()).trim_end());
             let told = format!("m{answered} {call}: {}", brief(&line));
             let is_edit = act.call.family().changes_files();
-            self.open.push(Refusal { message: act.message, about, is_edit, told });
+            // What was tried again is told of its last time.
+            let says = |told: &str| told.split_once(' ').map(|(_, says)| says.to_owned());
+            self.open.retain(|refusal| says(&refusal.told) != says(&told));
+            let is_of_file = !path.is_empty();
+            self.open.push(Refusal { message: act.message, about, is_of_file, is_edit, told });
         } else {
             self.mended(&about);
         }
@@ -240,10 +260,24 @@ impl Refused {
 
     /// Takes in a call of which no refusal is told.
     fn mend(&mut self, act: &Act<'_>) {
+        self.mended_by_command(act);
         let Some((_, result)) = act.result.filter(|_| answers(&act.call).is_some()) else { return };
         if result.outcome != Outcome::Failed && !call_failed(&act.call, result) {
             self.mended(&about(&act.call));
         }
+    }
+
+    /// A command changed the files that a tool would not.
+    fn mended_by_command(&mut self, act: &Act<'_>) {
+        if act.call.family() != ToolFamily::Shell || !self.open.iter().any(|refusal| refusal.is_of_file) {
+            return;
+        }
+        let mut touches = Touches::default();
+        touches.take(act);
+        let mut files = touches.histories();
+        files.retain(|file| file.state != FileState::Read);
+        let is_changed = |refusal: &Refusal| files.iter().any(|file| file.is_called(&refusal.about));
+        self.open.retain(|refusal| !refusal.is_of_file || !is_changed(refusal));
     }
 
     /// The same file was changed after all, if by another tool, or the same record.
@@ -341,6 +375,40 @@ tool#s{nth}: fn part() {{}}
                 assert_eq!(told(on), told(Acts::read(&all[..next], &all[next..])), "{first}, {next}");
             }
         }
+    }
+
+    #[test]
+    fn an_edit_that_a_command_made_after_all_was_not_refused() {
+        let edit = |nth: usize, file: &str| {
+            format!(
+                "assistant: !Edit#e{nth} {{\"file_path\":\"/w/app/src/{file}\",\"old_string\":\"x\",\"new_string\":\"y\"}}\ntool#e{nth}!: String to replace not found in file.\n"
+            )
+        };
+        let script = |prints: &str| {
+            format!(
+                "assistant: !Bash#b1 {{\"command\":\"python3 -c \\\"\\nwith open('src/relay.rs') as f:\\n    text = f.read()\\nwith open('src/relay.rs', 'w') as f:\\n    f.write(text.replace('x', 'y'))\\n\\\"\"}}\ntool#b1: {prints}\n"
+            )
+        };
+        let (relay, edge) = (edit(1, "relay.rs"), edit(2, "edge.rs"));
+        let again = edit(3, "relay.rs");
+        let said = transcript(&format!("user: go\n{relay}{edge}{again}"));
+        let (of_edge, of_relay) = (
+            "m4 Edit /w/app/src/edge.rs: String to replace not found in file.",
+            "m6 Edit /w/app/src/relay.rs: String to replace not found in file.",
+        );
+        assert_eq!(Acts::read(said.entries(), &[]).refusals, [of_edge, of_relay]);
+        let said = transcript(&format!("user: go\n{relay}{edge}{again}{}", script("done")));
+        assert_eq!(Acts::read(said.entries(), &[]).refusals, [of_edge]);
+        let (before, behind) = said.entries().split_at(7);
+        assert_eq!(Acts::read(before, behind).refusals, [of_edge]);
+    }
+
+    #[test]
+    fn files_of_one_name_are_told_apart() {
+        let paths = ["/w/red/hooks/run.sh", "/w/blue/hooks/run.sh", "/w/red/main.rs", "main.py"];
+        let named: Vec<&str> = paths.iter().map(|path| told_apart(path, &paths)).collect();
+        assert_eq!(named, ["red/hooks/run.sh", "blue/hooks/run.sh", "main.rs", "main.py"]);
+        assert_eq!(told_apart("run.sh", &["run.sh", "/w/run.sh"]), "run.sh");
     }
 
     #[test]

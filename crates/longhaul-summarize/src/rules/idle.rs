@@ -81,6 +81,8 @@ pub(crate) struct Idle<'a> {
     /// The headers of summaries that longhaul wrote, whatever the settings call them.
     headers: HashSet<&'a str>,
     is_talk: bool,
+    /// The last message in which all that was not committed was thrown away.
+    reset: u64,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
 }
@@ -114,6 +116,7 @@ impl<'a> Idle<'a> {
             read: passing,
             headers: few.headed.iter().flat_map(|entry| entry.message.texts()).filter_map(header).collect(),
             is_talk: request.index.domain() == Domain::Talk,
+            reset: acts.landings.iter().rfind(|one| one.throws_away()).map_or(0, |one| one.message),
             has_plan: !acts.plan.is_empty(),
         }
     }
@@ -164,7 +167,7 @@ impl<'a> Idle<'a> {
             }
             StatementKind::Result => {
                 is_scrap
-                    || family == Some(ToolFamily::Read) && self.is_gone(at)
+                    || family == Some(ToolFamily::Read) && (self.is_gone(at) || self.is_there_after_all(at))
                     || is_crumb
                     || says_nothing(&statement.text)
                     || statement.is_import()
@@ -232,6 +235,19 @@ impl<'a> Idle<'a> {
             || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
     }
 
+    /// Returns whether the line at this place says that a file is not there, which was read or changed since; or the tree was reset.
+    fn is_there_after_all(&self, at: usize) -> bool {
+        let all = self.pool.all();
+        let path = |one: &Statement| self.pool.source(one).and_then(|source| source.path.as_deref());
+        let shows = |one: &Statement| {
+            let is_of_file = matches!(one.kind, StatementKind::Result | StatementKind::Added);
+            is_of_file && path(one) == path(&all[at]) && !says_missing(&one.text)
+        };
+        says_missing(&all[at].text)
+            && path(&all[at]).is_some()
+            && (self.reset > u64::from(all[at].message) || all[at + 1..].iter().any(shows))
+    }
+
     /// Returns whether the line of an edit at this place is gone since its file was put back to what version control has.
     fn was_put_back(&self, at: usize) -> bool {
         let statement = &self.pool.all()[at];
@@ -275,6 +291,12 @@ impl<'a> Idle<'a> {
     fn is_told_by_an_edit(&self, line: &str) -> bool {
         line.strip_prefix(['+', '-']).is_some_and(|rest| self.spent.changed.contains(&statement_key(rest)))
     }
+}
+
+/// Whether a tool says that a file is not there.
+fn says_missing(line: &str) -> bool {
+    let line = line.trim_start_matches("<tool_use_error>");
+    line.starts_with("File does not exist") || line.starts_with("File not found")
 }
 
 /// Returns the header of the summary that `text` is, where it is one of longhaul's.

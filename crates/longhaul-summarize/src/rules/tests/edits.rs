@@ -271,3 +271,24 @@ assistant: They are next.
     assert!(text.contains("lock.rs: reverted\n") && text.contains("let right_way = 3;"), "{text}");
     assert!(!text.contains("wrong_way") && !text.contains("gone_way"), "{text}");
 }
+
+#[test]
+fn a_file_that_was_missing_and_is_read_later_is_there() {
+    let read = |nth: usize, file: &str| {
+        format!("assistant: Looking. !Read#r{nth} {{\"file_path\":\"/w/app/{file}\"}}\n")
+    };
+    let (run, env) = (read(1, "run.sh"), read(2, "relay.env"));
+    let missing =
+        |nth: usize| format!("tool#r{nth}!: <tool_use_error>File does not exist.</tool_use_error>\n");
+    let before = format!("user: Look at the relay.\n{run}{}{env}{}", missing(1), missing(2));
+    let told = |behind: &str| {
+        let text = draft(&format!("{before}{behind}assistant: Done.\n"), 900).text;
+        text.matches("File does not exist").count()
+    };
+    assert_eq!(told(""), 1, "the same words are told once");
+    let both = format!("{}tool#r3: exec relay --wait-for limits\n", read(3, "run.sh"))
+        + &format!("{}tool#r4: RELAY_WAIT_FOR=limits\n", read(4, "relay.env"));
+    assert_eq!(told(&both), 0);
+    let reset = "assistant: !Bash#b1 {\"command\":\"git reset --hard origin/edge\"}\ntool#b1: HEAD is now at 4f1a2b3 edge\n";
+    assert_eq!(told(reset), 0);
+}
