@@ -412,7 +412,9 @@ fn is_crumb(statement: &Statement) -> bool {
             && text[at - 1].is_ascii_alphanumeric()
             && text[at + 1].is_ascii_alphanumeric()
     };
-    let names = (1..text.len().saturating_sub(1)).any(joins);
+    // A record names what it is of, whatever stands between its keys and its values.
+    let is_record = [": \"", ": '"].iter().any(|mark| statement.text.matches(mark).nth(1).is_some());
+    let names = is_record || (1..text.len().saturating_sub(1)).any(joins);
     let least = if statement.is_comment() { LEAST_COMMENT } else { LEAST_SHOWN };
     is_markup(&statement.text)
         || statement.words().len() < least

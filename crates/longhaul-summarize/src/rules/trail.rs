@@ -43,7 +43,7 @@ impl<'a> Trail<'a> {
 
     /// Returns one line for each file that was changed and, under it, the lines of `picks` that its edits change.
     pub(crate) fn text(&self, pool: &Statements, picks: &[usize]) -> String {
-        let statements: Vec<&Statement> = picks.iter().map(|at| &pool.all()[*at]).collect();
+        let statements: Vec<(usize, &Statement)> = picks.iter().map(|at| (*at, &pool.all()[*at])).collect();
         let path_of =
             |statement: &Statement| pool.source(statement).and_then(|source| source.path.as_deref());
         let is_of = |statement: &Statement, file: &str| {
@@ -51,27 +51,25 @@ impl<'a> Trail<'a> {
         };
         let mut blocks: Vec<String> = Vec::new();
         for file in &self.files {
-            let of_file = statements.iter().copied().filter(|statement| is_of(statement, &file.path));
+            let of_file = statements.iter().copied().filter(|(_, statement)| is_of(statement, &file.path));
             let note = if file.note.is_empty() { state(file) } else { &file.note };
             let head = format!("{}: {note}", self.below(&file.path));
-            blocks.push(block(head, of_file));
+            blocks.push(block(head, of_file, pool));
         }
-        let is_known = |statement: &&Statement| self.files.iter().any(|file| is_of(statement, &file.path));
-        let rest = statements.iter().copied().filter(|statement| !is_known(statement));
-        let mut by_path: Vec<(&str, Vec<&Statement>)> = Vec::new();
-        for statement in rest {
-            let path = path_of(statement).unwrap_or("elsewhere");
+        let is_known = |statement: &Statement| self.files.iter().any(|file| is_of(statement, &file.path));
+        let rest = statements.iter().copied().filter(|(_, statement)| !is_known(statement));
+        let mut by_path: Vec<(&str, Vec<(usize, &Statement)>)> = Vec::new();
+        for one in rest {
+            let path = path_of(one.1).unwrap_or("elsewhere");
             match by_path.iter_mut().find(|(known, _)| *known == path) {
-                Some((_, statements)) => statements.push(statement),
-                None => by_path.push((path, vec![statement])),
+                Some((_, statements)) => statements.push(one),
+                None => by_path.push((path, vec![one])),
             }
         }
         blocks.extend(self.scratch_line());
-        blocks.extend(
-            by_path.into_iter().map(|(path, statements)| {
-                block(self.below(&FileNote::spelled(path)), statements.into_iter())
-            }),
-        );
+        blocks.extend(by_path.into_iter().map(|(path, statements)| {
+            block(self.below(&FileNote::spelled(path)), statements.into_iter(), pool)
+        }));
         blocks.join("\n")
     }
 }
@@ -99,11 +97,15 @@ pub(super) fn is_scratch(path: &str) -> bool {
 const MOST_SCRATCH: usize = 3;
 
 /// Returns a line that names a file, and what edits change in it between fences.
-fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> String {
+fn block<'s>(
+    head: String,
+    statements: impl Iterator<Item = (usize, &'s Statement)>,
+    pool: &Statements,
+) -> String {
     let mut lines = Vec::new();
     let mut message = None;
     let mut statements = statements.peekable();
-    while let Some(statement) = statements.next() {
+    while let Some((at, statement)) = statements.next() {
         let mark = if statement.kind == StatementKind::Added { '+' } else { '-' };
         let handle = match message == Some(statement.message) {
             true => String::new(),
@@ -111,7 +113,9 @@ fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> S
         };
         message = Some(statement.message);
         lines.push(format!("{handle}{mark} {}", statement.text));
-        if statements.peek().is_some_and(|next| parts_comment(statement, next)) {
+        if let Some((next, other)) = statements.peek()
+            && (parts_comment(statement, other) || leaves_out(pool, at, *next))
+        {
             lines.push(LEFT_OUT.to_owned());
         }
     }
@@ -127,6 +131,19 @@ fn state(file: &FileNote) -> &'static str {
         FileState::Modified => "edited",
         state => state.as_str(),
     }
+}
+
+/// Returns whether a line that stands between these two of one edit is not told: they would be taken for neighbours. What the edit took
+/// away between two lines that it added stands between them no more.
+fn leaves_out(pool: &Statements, one: usize, next: usize) -> bool {
+    let all = pool.all();
+    let (first, last) = (&all[one], &all[next]);
+    let is_of_edit = |between: &Statement| {
+        let of_call = pool.source(between).map(std::ptr::from_ref);
+        [first, last].iter().any(|told| told.kind == between.kind)
+            && of_call == pool.source(first).map(std::ptr::from_ref)
+    };
+    first.message == last.message && all[one + 1..next].iter().any(is_of_edit)
 }
 
 /// Whether two paths name one file: the same, or one ends in the other after a slash.

@@ -273,6 +273,40 @@ assistant: They are next.
 }
 
 #[test]
+fn lines_between_which_one_is_left_out_are_no_neighbours() {
+    let new = [
+        "let first_wait = limits::of_the_edge(zone);",
+        "go_on();",
+        "let last_wait = limits::of_the_rack(hall);",
+        "let all_waits = first_wait.chain(last_wait);",
+    ];
+    let said = format!(
+        r#"
+user: Let the relay wait as the limits of its zone, hall and rack say, the first and the last.
+assistant: !Edit#e1 {{"file_path":"src/relay.rs","old_string":"wait();","new_string":"{}"}}
+tool#e1: ok
+assistant: Done.
+"#,
+        new.join("\\n")
+    );
+    let text = draft(&said, 900).text;
+    let told = format!("m1 + {}\n…\n+ {}\n+ {}", new[0], new[2], new[3]);
+    assert!(text.contains(&told), "{text}");
+}
+
+#[test]
+fn a_record_of_two_short_fields_is_no_crumb() {
+    let said = r#"
+user: Offer the relays red, blue and green by their names.
+assistant: !Edit#e1 {"file_path":"src/relay.rs","old_string":"none","new_string":"{ name: \"red\", shown: \"Red Relay One\" },\n{ name: \"blue\", shown: \"Blue\" },\n{ name: \"green\", shown: \"Green Relay Two\" },"}
+tool#e1: ok
+assistant: Done.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("+ { name: \"blue\", shown: \"Blue\" },"), "{text}");
+}
+
+#[test]
 fn a_file_that_was_missing_and_is_read_later_is_there() {
     let read = |nth: usize, file: &str| {
         format!("assistant: Looking. !Read#r{nth} {{\"file_path\":\"/w/app/{file}\"}}\n")
