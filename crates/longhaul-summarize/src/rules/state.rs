@@ -79,6 +79,7 @@ impl Fixed<'_> {
             self.stands_below(&check.last) && check.failure.as_ref().is_none_or(shows)
         };
         all.retain(|check| !is_below(check));
+        let quarter = self.request.limit.scaled(0.25);
         let mut told: Vec<(usize, String)> = Vec::new();
         let last = all.len().saturating_sub(LAST_CHECKS);
         let committed =
@@ -108,7 +109,10 @@ impl Fixed<'_> {
             let line = self.trail.below(&shown.line());
             let lines_of = [CHECK_CHARS, CHECK_CHARS / 2]
                 .map(|chars| clipped(&line, chars.saturating_sub(since.chars().count())) + &since);
-            let fits = |line: &String| self.cost(line) + Tokens(1) <= left && !self.said.contains(line);
+            // Where there is next to no room, what stands in the way is told all the same.
+            let is_last_failure = told.is_empty() && is_open(check, runs);
+            let most = if is_last_failure { left.max(FAILURE.min(quarter)) } else { left };
+            let fits = |line: &String| self.cost(line) + Tokens(1) <= most && !self.said.contains(line);
             if let Some(line) = lines_of.into_iter().find(fits) {
                 left -= self.cost(&line) + Tokens(1);
                 told.push((at, line));
@@ -118,25 +122,26 @@ impl Fixed<'_> {
         let mut lines: Vec<String> = told.into_iter().map(|(_, line)| line).collect();
         // What the last of them complained of, where it failed, is what is to be mended next.
         if let Some(check) = all.last().filter(|check| check.last.verdict == Verdict::Failed) {
-            let told = lines.join("\n");
-            for line in self.complaints(&check.last) {
+            let is_told = |line: &str, lines: &[String]| lines.iter().any(|told| told.contains(line));
+            for line in self.complaints(&check.last, runs) {
                 let cost = self.cost(&line) + Tokens(1);
-                if cost <= left && !told.contains(&line) {
+                if cost <= left && !is_told(&line, &lines) {
                     left -= cost;
                     lines.push(line);
                 }
             }
         }
-        for line in self
-            .failed_acts(runs, acts)
-            .into_iter()
-            .chain(acts.refusals.iter().rev().take(MOST_REFUSALS).cloned())
-        {
-            let cost = self.cost(&line) + Tokens(1);
-            if cost <= left {
-                left -= cost;
-                lines.push(line);
+        let refusals = acts.refusals.iter().rev().take(MOST_REFUSALS).cloned().collect();
+        for newest_first in [self.failed_acts(runs, acts), refusals] {
+            let mut told: Vec<String> = Vec::new();
+            for line in newest_first {
+                let cost = self.cost(&line) + Tokens(1);
+                if cost <= left {
+                    left -= cost;
+                    told.push(line);
+                }
             }
+            lines.extend(told.into_iter().rev());
         }
         if !lines.is_empty() {
             self.add("## Checks and failures (quoted)".into(), fenced(lines.join("\n")));
@@ -150,8 +155,9 @@ impl Fixed<'_> {
         was.is_some_and(|was| kept.iter().any(|stays| stays.id == was.id && stays.message == was.message))
     }
 
-    /// Returns the lines of a failed run's output that tell of a failure or name a place in a file.
-    fn complaints(&self, run: &Run) -> Vec<String> {
+    /// Returns the lines of a failed run's output that tell of a failure or name a place in a file, each once. What one of `runs` that
+    /// passed printed as well, and what tests print that passed, is no failure.
+    fn complaints(&self, run: &Run, runs: &[Run]) -> Vec<String> {
         let Some(answered) = run.answered.and_then(|message| u32::try_from(message).ok()) else {
             return Vec::new();
         };
@@ -161,9 +167,10 @@ impl Fixed<'_> {
             let family = pool.source(one).map(|source| source.family());
             family.is_none_or(ToolFamily::runs_commands)
         };
-        let all = pool.all().iter();
-        let of_run =
-            all.filter(|one| one.message == answered && one.kind == StatementKind::Result).filter(is_runs);
+        let printed = |message: u32| {
+            let all = pool.all().iter();
+            all.filter(move |one| one.message == message && one.kind == StatementKind::Result).filter(is_runs)
+        };
         let names_place = |text: &str| {
             let mut parts = text.split(':').skip(1);
             parts
@@ -172,9 +179,16 @@ impl Fixed<'_> {
         };
         // What an evaluation prints behind its verdict is not about it.
         let verdict = run.error.as_deref().filter(|_| run.purpose == Purpose::Evaluate).map(statement_key);
-        let of_run = of_run.take_while(|one| verdict != Some(one.key()));
-        let tells =
-            of_run.filter(|one| one.words().len() > 2 && (one.tells_failure() || names_place(&one.text)));
+        let of_run: Vec<&Statement> =
+            printed(answered).take_while(|one| verdict != Some(one.key())).collect();
+        let passed = runs.iter().filter(|one| one.verdict == Verdict::Passed && one.purpose == run.purpose);
+        let passed = passed.filter_map(|one| u32::try_from(one.answered?).ok());
+        let mut known: HashSet<u32> = passed.flat_map(printed).map(Statement::key).collect();
+        let tells = of_failed_tests(&of_run).into_iter().filter(|one| {
+            one.words().len() > 2
+                && (one.tells_failure() || names_place(&one.text))
+                && known.insert(one.key())
+        });
         tells.take(MOST_COMPLAINTS).map(|one| one.text.to_string()).collect()
     }
 
@@ -226,6 +240,20 @@ impl Fixed<'_> {
     }
 }
 
+/// Returns those of a run's lines that may tell of tests that failed: Bun prints what tests print under the name of their file, and marks
+/// those that failed.
+fn of_failed_tests<'s>(lines: &[&'s Statement]) -> Vec<&'s Statement> {
+    let is_mark = |one: &&Statement| one.text.starts_with("(fail) ");
+    let is_file = |one: &Statement| {
+        one.text.strip_suffix(':').is_some_and(|path| path.contains('.') && !path.contains([' ', ':']))
+    };
+    if !lines.iter().any(is_mark) {
+        return lines.to_vec();
+    }
+    let of_files = lines.chunk_by(|_, next| !is_file(next));
+    of_files.filter(|of_file| of_file.iter().any(is_mark)).flatten().copied().collect()
+}
+
 /// Returns the later run that makes a failure old: one of the same purpose that passed, else the same once more.
 fn mended<'r>(check: &Check, runs: &'r [Run]) -> Option<&'r Run> {
     let failed = check.last.verdict == Verdict::Failed;
@@ -265,6 +293,9 @@ fn then_done(acts: &Acts, said: u64) -> String {
 
 /// How many of the last checks are told.
 const LAST_CHECKS: usize = 4;
+
+/// What the last failure may take where the section has less, up to a quarter of the limit.
+const FAILURE: Tokens = Tokens(60);
 
 /// How many are looked at for one that failed and was not mended.
 const MOST_LOOKED_AT: usize = 40;

@@ -262,3 +262,42 @@ fn the_branch_that_is_checked_out_is_told_where_no_other_line_names_it() {
     let asked = format!("user: Go.\n{}assistant: Yes.", call(1, "git status", "On branch fix/relay-guard"));
     assert!(draft(&asked, 900).text.contains("## Branch\nbranch: fix/relay-guard (m1)"));
 }
+
+/// A run of tests of which one fails, behind others that print errors and pass.
+const TESTS: &str = r#"
+user: Run the tests.
+assistant: !Bash#b1 {"command":"bun run test 2>&1"}
+tool#b1!: Exit code 1
+$ bun test src/
+src/parse.test.ts:
+[Parser] Warning: could not parse the answer of the edge as a list
+[Parser] Warning: could not parse the answer of the edge as a list
+
+src/limit.test.ts:
+error: Item 3 failed
+      at <anonymous> (/w/relay/src/limit.test.ts:89:16)
+
+src/relay.test.ts:
+error: expect(received).not.toContain(expected)
+Expected to not contain: "make a new relay"
+(fail) relay > tells which relay waits [0.4ms]
+
+ 1218 pass
+ 1 fail
+Ran 1219 tests across 56 files. [2.50s]
+assistant: One fails.
+"#;
+
+#[test]
+fn what_tests_print_that_pass_is_no_failure_and_what_failed_is_told_in_any_room() {
+    let checks = |limit: u64| {
+        let text = draft(TESTS, limit).text;
+        text.split("## Checks and failures (quoted)").nth(1).unwrap_or_default().to_owned()
+    };
+    for limit in [200, 260, 900] {
+        let told = checks(limit);
+        assert!(told.contains("bun run test: failed (m1), 1218 passed, 1 failed"), "{limit}: {told}");
+        assert!(!told.contains("[Parser]") && !told.contains("Item 3 failed"), "{limit}: {told}");
+    }
+    assert!(checks(900).contains("error: expect(received).not.toContain(expected)"));
+}
