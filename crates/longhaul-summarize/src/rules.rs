@@ -19,6 +19,7 @@ mod account;
 mod acts;
 mod again;
 mod anew;
+mod answers;
 mod asked;
 mod asks;
 mod choose;
@@ -68,6 +69,7 @@ pub use persons::{leads_in, left_out};
 pub use tools::tools_used;
 
 use acts::{Acts, Front, Part};
+use answers::Answers;
 use choose::{Choice, Looks, Places};
 use coverage::Coverage;
 use earlier::Earlier;
@@ -174,6 +176,7 @@ pub struct Reading<'a> {
     records: Records,
     chosen: Options,
     tickets: Tickets,
+    answers: Answers,
     revised: Revised<'a>,
     forms: Forms,
     spent: Spent,
@@ -213,6 +216,7 @@ impl<'a> Reading<'a> {
             records: Records::new(pool),
             chosen: Options::new(pool),
             tickets: Tickets::new(pool),
+            answers: Answers::new(pool, index.domain()),
             forms: Forms::new(pool),
             spent: Spent::new(pool, index.domain()),
             talkers: Talkers::new(pool),
@@ -284,6 +288,7 @@ impl<'a> Reading<'a> {
             records: &self.records,
             options: &self.chosen,
             tickets: &self.tickets,
+            answers: &self.answers,
             revised: &self.revised,
             forms: &self.forms,
             looks: &self.looks,

@@ -8,6 +8,7 @@ use longhaul_transcript::{Tokens, one_line};
 
 use super::{
     RulesOptions,
+    answers::Answers,
     coverage::Coverage,
     forms::{Alike, Forms},
     goal::Goal,
@@ -76,6 +77,7 @@ pub(crate) struct Places<'a> {
     pub(crate) records: &'a Records,
     pub(crate) options: &'a Options,
     pub(crate) tickets: &'a Tickets,
+    pub(crate) answers: &'a Answers,
     pub(crate) revised: &'a Revised<'a>,
     pub(crate) forms: &'a Forms,
     pub(crate) looks: &'a Looks,
@@ -199,6 +201,7 @@ impl<'a> Choice<'a> {
             let handle = if opened.contains(&place) { 0 } else { HANDLE };
             let mut leads = self.leads(at);
             leads.extend(self.correction(at));
+            leads.extend(self.answer(at).filter(|answer| !leads.contains(answer)));
             let led = leads.iter().map(|lead| count(&all[*lead].text) + LINE).sum::<u64>();
             if cost + led + handle > left || self.stands(&statement.text) {
                 continue;
@@ -256,6 +259,15 @@ impl<'a> Choice<'a> {
             leads.extend(before);
         }
         leads
+    }
+
+    /// Returns what the message answers that lists the statement at `at`, where it was not told yet and may be.
+    fn answer(&self, at: usize) -> Option<usize> {
+        let all = self.pool.all();
+        let is_listed = self.places.lists.lead(at).is_some();
+        let answer = self.places.answers.of(all[at].message).filter(|answer| is_listed && *answer != at)?;
+        let is_told = self.keys.contains(&all[answer].key()) || self.stands(&all[answer].text);
+        (!is_told && !self.places.are_silent_of(answer)).then_some(answer)
     }
 
     /// Returns what corrects the statement at `at`, where it was not told yet and may be: without it, what it says would mislead.

@@ -87,16 +87,59 @@ impl Lists {
     }
 }
 
-/// Whether a statement only leads in what comes after it: a heading, or a few words and a colon.
+/// Whether a statement only leads in what comes after it: a heading, or a few words and a colon. What is said whole under the looks of
+/// one is told like any other sentence.
 pub(crate) fn is_lead(statement: &Statement) -> bool {
     let text = &*statement.text;
     if text.starts_with('#') {
-        return true;
+        return !concludes(text.trim_start_matches('#'));
     }
     let bare = text.trim_end_matches(['*', '_']);
-    let bold = text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
-    let is_bold_line = bold.is_some_and(|inside| !inside.is_empty() && !inside.contains("**"));
+    let is_bold_line = in_bold(text).is_some_and(|inside| !is_sentence(inside) && !concludes(inside));
     (bare.ends_with([':', '：']) || is_bold_line) && text.split_whitespace().count() <= LONGEST_LEAD
+}
+
+/// Returns what stands in bold in a line that is bold as a whole.
+fn in_bold(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    inside.filter(|inside| !inside.is_empty() && !inside.contains("**"))
+}
+
+/// Whether a line ends as a sentence does, and has the words of one.
+fn is_sentence(line: &str) -> bool {
+    line.ends_with(['.', '!', '。', '！']) && line.split_whitespace().nth(LEAST_SENTENCE - 1).is_some()
+}
+
+/// Words of the shortest sentence in bold that is no title.
+const LEAST_SENTENCE: usize = 4;
+
+/// Whether a line is a label that concludes, with what it concludes: `My recommendation: keep the second table`.
+pub(super) fn concludes(line: &str) -> bool {
+    const LABELS: [&str; 16] = [
+        "recommendation",
+        "recommended",
+        "answer",
+        "short answer",
+        "conclusion",
+        "verdict",
+        "result",
+        "bottom line",
+        "root cause",
+        "cause",
+        "decision",
+        "diagnosis",
+        "the bug",
+        "takeaway",
+        "tl;dr",
+        "in short",
+    ];
+    let line = line.trim_start_matches([' ', '*', '_']);
+    let Some((label, rest)) = line.split_once([':', '：']) else { return false };
+    let label = label.trim_end_matches(['*', '_']).to_lowercase();
+    let of = ["my ", "the ", "so ", "so the ", "final ", "overall ", "practical "];
+    let bare = of.iter().filter_map(|word| label.strip_prefix(word)).chain([&*label]);
+    let mut bare = bare.map(|label| label.strip_prefix("practical ").unwrap_or(label));
+    bare.any(|label| LABELS.contains(&label)) && rest.split_whitespace().nth(1).is_some()
 }
 
 /// Whether a line is a title in bold with a word about it in brackets: it leads in its list, and says something by itself.
@@ -146,7 +189,9 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
             (_, Bullet::Row) | (Bullet::Code, _) => return None,
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
-                let leads = is_lead(one) || one.text.ends_with([':', '：']) || is_titled(&one.text);
+                let is_title = || in_bold(&one.text).is_some() || one.text.starts_with('#');
+                let leads =
+                    is_lead(one) || is_title() || one.text.ends_with([':', '：']) || is_titled(&one.text);
                 return leads.then(|| u32::try_from(place).ok()).flatten();
             }
             _ => {}
@@ -192,6 +237,23 @@ mod tests {
         let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
         let before: Vec<usize> = lists.numbered_before(at("2. Renamed the table")).collect();
         assert_eq!(before, [at("1. **Fixed the queue**:")]);
+    }
+
+    #[test]
+    fn a_sentence_in_bold_and_a_label_with_what_it_concludes_are_no_headings() {
+        let text = "**The relays**\n\n- first\n\n**So no, the table stays as it was.**\n\n**My recommendation: Keep the second table**\n\n**Option 2: a second table**\n\n## Verdict: do not merge\n\n**Done.**\n";
+        let index = read(&[Message::user("go"), Message::assistant(text)]);
+        let told = index.statements().all().iter().filter(|one| one.message == 1 && !is_lead(one));
+        let told: Vec<&str> = told.map(|one| &*one.text).collect();
+        assert_eq!(
+            told,
+            [
+                "- first",
+                "**So no, the table stays as it was.**",
+                "**My recommendation: Keep the second table**",
+                "## Verdict: do not merge",
+            ]
+        );
     }
 
     #[test]

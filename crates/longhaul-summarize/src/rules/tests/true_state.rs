@@ -20,6 +20,21 @@ fn an_answered_request_is_told_by_its_first_sentences_and_what_it_quotes_is_not(
 }
 
 #[test]
+fn a_message_tells_its_answer_before_what_it_lists() {
+    let items: String = (0..12)
+        .map(|n| format!("- Hall {n} has rack {n}7, whose relays dial the edge_{n} of zone {n}3.\n"))
+        .collect();
+    let said = format!(
+        "user: Does the relay wait?\nassistant: Looking. !Read#r1 {{\"file_path\":\"a.rs\"}}\ntool#r1: fn relay() {{}}\nassistant: These are the halls:\n\n{items}\n**So no, it does not wait.**\nuser: And the edge_4 of zone 43?\nassistant: It is there. !Read#r2 {{\"file_path\":\"b.rs\"}}\ntool#r2: fn edge() {{}}\nassistant: Done."
+    );
+    for limit in [140, 180, 240] {
+        let text = draft(&said, limit).text;
+        assert!(text.contains("- Hall"), "{limit}: {text}");
+        assert!(text.contains("**So no, it does not wait.**"), "{limit}: {text}");
+    }
+}
+
+#[test]
 fn what_a_person_lists_stays_whole_where_there_is_room() {
     let items = [
         "each relay that is new gets the next number of its rack, beginning with one",
