@@ -196,6 +196,7 @@ impl<'a> Reading<'a> {
     ) -> Reading<'a> {
         let pool = index.statements();
         let lists = Lists::new(pool);
+        let spent = Spent::new(pool, &lists, index.domain());
         let revised = match index.domain() {
             Domain::Talk => Revised::none(pool),
             _ => Revised::new(pool),
@@ -218,7 +219,7 @@ impl<'a> Reading<'a> {
             tickets: Tickets::new(pool),
             answers: Answers::new(pool, index.domain()),
             forms: Forms::new(pool),
-            spent: Spent::new(pool, index.domain()),
+            spent,
             talkers: Talkers::new(pool),
             looks: Looks::default(),
             entries: &[],

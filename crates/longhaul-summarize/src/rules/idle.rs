@@ -16,7 +16,7 @@ use super::{
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
     passing::Passing,
-    proposals::settled_offers,
+    proposals::{settled_offers, settled_questions},
     runs::{Purpose, Run},
     stale::{found_later, removed, stale},
     superseded::{Told, told_otherwise},
@@ -42,7 +42,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    pub(crate) fn new(pool: &Statements, domain: Domain) -> Spent {
+    pub(crate) fn new(pool: &Statements, lists: &Lists, domain: Domain) -> Spent {
         let is_change = |kind| matches!(kind, StatementKind::Added | StatementKind::Removed);
         let changes = pool.all().iter().filter(|one| is_change(one.kind));
         Spent {
@@ -50,7 +50,7 @@ impl Spent {
             written: written(pool),
             settled: match domain {
                 Domain::Talk => HashSet::new(),
-                _ => settled_offers(pool).into_iter().collect(),
+                _ => settled_offers(pool).into_iter().chain(settled_questions(pool, lists)).collect(),
             },
             stale: stale(pool).into_iter().chain(found_later(pool)).collect(),
             removed: removed(pool),

@@ -2,6 +2,8 @@
 
 use longhaul_extract::{Statement, StatementKind, Statements};
 
+use super::lists::Lists;
+
 /// Whether what the model says here is what could be done, not what is.
 pub(crate) fn proposes(text: &str) -> bool {
     // What could not be done was tried.
@@ -29,6 +31,34 @@ pub(crate) fn settled_offers(pool: &Statements) -> Vec<usize> {
     let settled = offers.filter(|(_, one)| asks(one) || is_offer(&bare(&one.text)) || shows_a_command(one));
     settled.map(|(at, _)| at).collect()
 }
+
+/// Returns the lists of questions that the model put to a person who has said something since, items and what leads them in, by their
+/// places in the pool: what was answered tells more than what was asked.
+pub(crate) fn settled_questions(pool: &Statements, lists: &Lists) -> Vec<usize> {
+    let all = pool.all();
+    let last = all.iter().rfind(|one| one.kind == StatementKind::Person).map(|one| one.message);
+    let asks = |one: &Statement| {
+        let lower = one.text.to_lowercase();
+        let is_models = matches!(one.kind, StatementKind::Answer | StatementKind::Prose);
+        is_models
+            && last.is_some_and(|last| one.message < last)
+            && lower.ends_with([':', '：'])
+            && ASKS_THE_PERSON.iter().any(|words| lower.contains(words))
+    };
+    let mut settled = Vec::new();
+    for (lead, _) in all.iter().enumerate().filter(|(_, one)| asks(one)) {
+        let items: Vec<usize> = lists.items(lead).collect();
+        if !items.is_empty() && items.iter().all(|at| all[*at].text.ends_with(['?', '？'])) {
+            settled.push(lead);
+            settled.extend(items);
+        }
+    }
+    settled
+}
+
+/// What stands before questions that a person is to answer.
+const ASKS_THE_PERSON: [&str; 6] =
+    ["let me know", "could you", "can you", "tell me", "please confirm", "please answer"];
 
 /// Whether the model shows a command that somebody could give: that it was given is told by what came of it.
 fn shows_a_command(one: &Statement) -> bool {
@@ -132,6 +162,33 @@ mod tests {
         ] {
             assert!(!proposes(text), "{text}");
         }
+    }
+
+    #[test]
+    fn questions_in_a_list_are_settled_once_somebody_spoke() {
+        let asks = "Sure. Could you please let me know:\n\n1. Does the relay hum?\n2. Which rack is it in?\n";
+        let said: Transcript = [
+            Message::user("My relay is silent."),
+            Message::assistant(format!("{asks}\n**To resolve later:**\n- Who owns it?\n")),
+            Message::user("It hums, and it is in rack 7."),
+            Message::assistant(asks),
+        ]
+        .into_iter()
+        .collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let settled = settled_questions(pool, &Lists::new(pool));
+        let settled: Vec<(u32, &str)> =
+            settled.into_iter().map(|at| (pool.all()[at].message, &*pool.all()[at].text)).collect();
+        assert_eq!(
+            settled,
+            [
+                (1, "Sure. Could you please let me know:"),
+                (1, "1. Does the relay hum?"),
+                (1, "2. Which rack is it in?")
+            ]
+        );
     }
 
     #[test]
