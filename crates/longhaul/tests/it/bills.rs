@@ -3,7 +3,7 @@
 
 use longhaul::{
     Session,
-    tokens::{ContextWindow, TokenCounter as _},
+    tokens::ContextWindow,
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Usage},
 };
 
