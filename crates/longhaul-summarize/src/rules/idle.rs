@@ -16,9 +16,9 @@ use super::{
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
     passing::Passing,
-    proposals::{settled_offers, settled_questions},
+    proposals::{settled_lists, settled_offers},
     runs::{Purpose, Run},
-    stale::{found_later, removed, stale},
+    stale::{found_later, removed, says_missing, stale},
     superseded::{Told, told_otherwise},
     undone::Undone,
 };
@@ -50,7 +50,7 @@ impl Spent {
             written: written(pool),
             settled: match domain {
                 Domain::Talk => HashSet::new(),
-                _ => settled_offers(pool).into_iter().chain(settled_questions(pool, lists)).collect(),
+                _ => settled_offers(pool).into_iter().chain(settled_lists(pool, lists, domain)).collect(),
             },
             stale: stale(pool).into_iter().chain(found_later(pool)).collect(),
             removed: removed(pool),
@@ -237,15 +237,9 @@ impl<'a> Idle<'a> {
 
     /// Returns whether the line at this place says that a file is not there, which was read or changed since; or the tree was reset.
     fn is_there_after_all(&self, at: usize) -> bool {
-        let all = self.pool.all();
-        let path = |one: &Statement| self.pool.source(one).and_then(|source| source.path.as_deref());
-        let shows = |one: &Statement| {
-            let is_of_file = matches!(one.kind, StatementKind::Result | StatementKind::Added);
-            is_of_file && path(one) == path(&all[at]) && !says_missing(&one.text)
-        };
-        says_missing(&all[at].text)
-            && path(&all[at]).is_some()
-            && (self.reset > u64::from(all[at].message) || all[at + 1..].iter().any(shows))
+        let statement = &self.pool.all()[at];
+        let is_reset = || says_missing(&statement.text) && self.reset > u64::from(statement.message);
+        self.spent.stale.contains(&at) || is_reset()
     }
 
     /// Returns whether the line of an edit at this place is gone since its file was put back to what version control has.
@@ -291,12 +285,6 @@ impl<'a> Idle<'a> {
     fn is_told_by_an_edit(&self, line: &str) -> bool {
         line.strip_prefix(['+', '-']).is_some_and(|rest| self.spent.changed.contains(&statement_key(rest)))
     }
-}
-
-/// Whether a tool says that a file is not there.
-fn says_missing(line: &str) -> bool {
-    let line = line.trim_start_matches("<tool_use_error>");
-    line.starts_with("File does not exist") || line.starts_with("File not found")
 }
 
 /// Returns the header of the summary that `text` is, where it is one of longhaul's.

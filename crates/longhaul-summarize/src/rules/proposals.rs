@@ -1,6 +1,6 @@
 //! What the model proposed or asked, told from what it found and did.
 
-use longhaul_extract::{Statement, StatementKind, Statements};
+use longhaul_extract::{Domain, Statement, StatementKind, Statements};
 
 use super::lists::Lists;
 
@@ -32,29 +32,34 @@ pub(crate) fn settled_offers(pool: &Statements) -> Vec<usize> {
     settled.map(|(at, _)| at).collect()
 }
 
-/// Returns the lists of questions that the model put to a person who has said something since, items and what leads them in, by their
-/// places in the pool: what was answered tells more than what was asked.
-pub(crate) fn settled_questions(pool: &Statements, lists: &Lists) -> Vec<usize> {
+/// Returns the lists of questions that the model put to a person who has said something since, and in the service of customers of what
+/// they were to do, items and what leads them in, by their places in the pool: what was answered tells more than what was asked.
+pub(crate) fn settled_lists(pool: &Statements, lists: &Lists, domain: Domain) -> Vec<usize> {
     let all = pool.all();
     let last = all.iter().rfind(|one| one.kind == StatementKind::Person).map(|one| one.message);
-    let asks = |one: &Statement| {
-        let lower = one.text.to_lowercase();
+    let is_settled = |one: &Statement| last.is_some_and(|last| one.message < last);
+    let leads = |one: &Statement| {
         let is_models = matches!(one.kind, StatementKind::Answer | StatementKind::Prose);
-        is_models
-            && last.is_some_and(|last| one.message < last)
-            && lower.ends_with([':', '：'])
-            && ASKS_THE_PERSON.iter().any(|words| lower.contains(words))
+        is_models && is_settled(one) && one.text.ends_with([':', '：'])
     };
     let mut settled = Vec::new();
-    for (lead, _) in all.iter().enumerate().filter(|(_, one)| asks(one)) {
-        let items: Vec<usize> = lists.items(lead).collect();
-        if !items.is_empty() && items.iter().all(|at| all[*at].text.ends_with(['?', '？'])) {
-            settled.push(lead);
+    for (at, lead) in all.iter().enumerate().filter(|(_, one)| leads(one)) {
+        let lower = lead.text.to_lowercase().replace('’', "'");
+        let has = |words: &[&str]| words.iter().any(|words| lower.contains(words));
+        let items: Vec<usize> = lists.items(at).collect();
+        let asks = || has(&ASKS_THE_PERSON) && items.iter().all(|at| all[*at].text.ends_with(['?', '？']));
+        let instructs = || domain == Domain::Service && has(&INSTRUCTS_THE_PERSON);
+        if !items.is_empty() && (asks() || instructs()) {
+            settled.push(at);
             settled.extend(items);
         }
     }
     settled
 }
+
+/// What stands before steps that a customer is to take.
+const INSTRUCTS_THE_PERSON: [&str; 5] =
+    ["you need to do", "follow these steps", "here's how", "here are the steps", "please "];
 
 /// What stands before questions that a person is to answer.
 const ASKS_THE_PERSON: [&str; 6] =
@@ -165,12 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn questions_in_a_list_are_settled_once_somebody_spoke() {
+    fn questions_and_steps_in_a_list_are_settled_once_somebody_spoke() {
         let asks = "Sure. Could you please let me know:\n\n1. Does the relay hum?\n2. Which rack is it in?\n";
         let said: Transcript = [
             Message::user("My relay is silent."),
             Message::assistant(format!("{asks}\n**To resolve later:**\n- Who owns it?\n")),
             Message::user("It hums, and it is in rack 7."),
+            Message::assistant("Here’s what you need to do:\n\n1. Open the rack.\n2. Press the knob.\n"),
+            Message::user("I did."),
             Message::assistant(asks),
         ]
         .into_iter()
@@ -178,17 +185,20 @@ mod tests {
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let pool = index.statements();
-        let settled = settled_questions(pool, &Lists::new(pool));
-        let settled: Vec<(u32, &str)> =
-            settled.into_iter().map(|at| (pool.all()[at].message, &*pool.all()[at].text)).collect();
-        assert_eq!(
-            settled,
-            [
-                (1, "Sure. Could you please let me know:"),
-                (1, "1. Does the relay hum?"),
-                (1, "2. Which rack is it in?")
-            ]
-        );
+        let settled = |domain| {
+            let settled = settled_lists(pool, &Lists::new(pool), domain).into_iter();
+            settled.map(|at| (pool.all()[at].message, pool.all()[at].text.to_string())).collect::<Vec<_>>()
+        };
+        let questions = [
+            (1, "Sure. Could you please let me know:"),
+            (1, "1. Does the relay hum?"),
+            (1, "2. Which rack is it in?"),
+        ]
+        .map(|(message, text)| (message, text.to_owned()));
+        let steps = [(3, "Here’s what you need to do:"), (3, "1. Open the rack."), (3, "2. Press the knob.")]
+            .map(|(message, text)| (message, text.to_owned()));
+        assert_eq!(settled(Domain::Coding), questions);
+        assert_eq!(settled(Domain::Service), [questions, steps].concat());
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(crate) fn found_later(pool: &Statements) -> HashSet<usize> {
 }
 
 /// Whether this is what a tool that reads files says of one that is not there.
-fn says_missing(text: &str) -> bool {
+pub(crate) fn says_missing(text: &str) -> bool {
     const SAYS: [&str; 5] =
         ["File does not exist", "File not found", "No such file", "ENOENT", "Cannot find"];
     let text = text.trim_start_matches("<tool_use_error>").trim_start_matches("Error: ");

@@ -307,7 +307,7 @@ assistant: Done.
 }
 
 #[test]
-fn a_file_that_was_missing_and_is_read_later_is_there() {
+fn what_says_that_a_file_is_missing_is_not_told_once_it_is_there() {
     let read = |nth: usize, file: &str| {
         format!("assistant: Looking. !Read#r{nth} {{\"file_path\":\"/w/app/{file}\"}}\n")
     };

@@ -122,13 +122,17 @@ fn what_others_said_goes_behind_what_the_person_wants() {
 
 #[test]
 fn a_question_is_no_rule() {
-    let question =
-        "Do we already sort the relays by rack and if there is no rack it goes to the end of the list";
-    let said = session("Never push to the remote.", question);
+    let question = "do we already sort relays by rack and if no rack is defined it goes into the default rack under the hall";
+    let later: String = (0..30)
+        .map(|n| format!("user: Look at page {n} of the guide, where the halls and racks of zone {n} are drawn.\nassistant: Seen.\n"))
+        .collect();
+    let said = format!(
+        "user: Port the relay. Never push.\nassistant: Fine.\nuser: Also sort them. {question}\nassistant: Yes.\n{later}"
+    );
     for limit in [300, 600] {
         let text = draft(&said, limit).text;
         let rules = text.split("## ").find(|section| section.starts_with("Rules")).unwrap_or_default();
-        assert!(text.contains("Never push to the remote."), "{limit}:\n{text}");
+        assert!(text.contains("Never push."), "{limit}:\n{text}");
         assert!(!rules.contains(question), "{limit}:\n{text}");
     }
 }
