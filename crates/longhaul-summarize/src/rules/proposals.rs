@@ -58,8 +58,8 @@ pub(crate) fn settled_lists(pool: &Statements, lists: &Lists, domain: Domain) ->
 }
 
 /// What stands before steps that a customer is to take.
-const INSTRUCTS_THE_PERSON: [&str; 5] =
-    ["you need to do", "follow these steps", "here's how", "here are the steps", "please "];
+const INSTRUCTS_THE_PERSON: [&str; 4] =
+    ["you need to do", "follow these steps", "here's how", "here are the steps"];
 
 /// What stands before questions that a person is to answer.
 const ASKS_THE_PERSON: [&str; 6] =
