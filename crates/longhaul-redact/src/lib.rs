@@ -30,6 +30,7 @@ mod hex;
 mod hidden;
 mod json;
 mod keywords;
+mod layout;
 mod lines;
 mod message;
 mod named;

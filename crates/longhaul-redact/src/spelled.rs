@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use memchr::memchr;
 
 use crate::{
-    base64, hex, hidden, percent,
+    base64, hex, hidden, layout, percent,
     places::Places,
     rules::RuleSet,
     scan::{strike, to_chars},
@@ -24,6 +24,17 @@ pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
         struck.extend(
             found.into_iter().flat_map(|struck| struck.moved(places.place(struck.start..struck.end()))),
         );
+    }
+    for lines in layout::lines(text) {
+        let shown = &text[lines.clone()];
+        let mut found = strike(set, &layout::Squeezed::of(shown).map(|(_, c)| c).collect::<String>());
+        join(set, &mut found);
+        let mut places = Places::of(layout::Squeezed::of(shown));
+        let mut place = |span| {
+            let inside = places.place(span);
+            lines.start + inside.start..lines.start + inside.end
+        };
+        struck.extend(found.into_iter().flat_map(|struck| struck.moved(place(struck.start..struck.end()))));
     }
     join(set, &mut struck);
     struck

@@ -5,6 +5,7 @@ mod canaries;
 mod innocents;
 mod kinds;
 mod labelled;
+mod laid_out;
 mod properties;
 mod shapes;
 mod spellings;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::kinds::Draw;
 
 /// Each with the place of the password in brackets, and in them what it is drawn from: `m` letters and digits, `s` signs as well,
-/// `c` letters alone in both cases, `w` a word of small letters, `hex` and `entities` a token that is spelled in them, and other classes as `kinds.rs` has them.
+/// `c` letters alone in both cases, `w` a word of small letters, `word` a word and a number, `uuid` a UUID, `hex` and `entities` a token that is spelled in them, and other classes as `kinds.rs` has them.
 const SPELLINGS: &[&str] = &[
     // settings
     "spring.datasource.password=«s12»",
@@ -541,6 +541,8 @@ fn password(class: &str, draw: &mut Draw) -> String {
     let token = |draw: &mut Draw| draw.secret("ghp_<A36>");
     match class {
         "hex" => return token(draw).bytes().map(|byte| format!("{byte:02x}")).collect(),
+        "word" => return draw.secret(WORDS[draw.0 as usize % WORDS.len()]),
+        "uuid" => return draw.secret("<h8>-<h4>-4<h3>-a<h3>-<h12>"),
         "entities" => return token(draw).bytes().map(|byte| format!("&#{byte};")).collect(),
         _ => {}
     }
@@ -561,6 +563,9 @@ fn password(class: &str, draw: &mut Draw) -> String {
         }
     }
 }
+
+/// A word and a number, as people make passwords.
+const WORDS: [&str; 5] = ["Tundra<N4>", "Velvet<N3>", "Copper<N4>!", "juniper<N3>", "Harbor<N4>"];
 
 /// Half of a password gives it away as well.
 pub(crate) fn is_told(clean: &str, secret: &str) -> bool {
