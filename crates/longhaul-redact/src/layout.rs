@@ -1,16 +1,17 @@
-//! Blanks beside the sign between a name and its value, as people and formatters put there to align columns
-//! (`db_password     = "x"`): expressions know a few of them, and find the value where one is left.
+//! What is laid out for the eye: blanks beside the sign between a name and its value, as people and formatters put there to
+//! align columns (`db_password     = "x"`), and tables with drawn strokes (`│ bob │ x │`). Expressions know a few blanks, and
+//! the stroke of the keyboard: they find the value where one blank is left, and where a stroke is `|`.
 
 use std::ops::Range;
 
-/// Returns the lines of `text` in which such blanks stand, those that touch as one.
+/// Returns the lines of `text` in which such blanks or strokes stand, those that touch as one.
 pub(crate) fn lines(text: &str) -> Vec<Range<usize>> {
     let mut lines: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let span = start..start + line.len();
         start = span.end;
-        if !is_padded(line) {
+        if !is_padded(line) && !is_drawn(line) {
             continue;
         }
         match lines.last_mut() {
@@ -21,8 +22,8 @@ pub(crate) fn lines(text: &str) -> Vec<Range<usize>> {
     lines
 }
 
-/// The characters of a text, each with where it stands, but one blank in the place of several beside a sign. That one stands
-/// where all of them do.
+/// The characters of a text, each with where it stands, but one blank in the place of several beside a sign, which stands
+/// where all of them do, and strokes of the keyboard in the place of drawn ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Squeezed<'a> {
     text: &'a str,
@@ -53,7 +54,23 @@ impl Iterator for Squeezed<'_> {
             self.at = start + length;
             return Some((start..self.at, ' '));
         }
-        Some((start..self.at, c))
+        Some((start..self.at, typed(c)))
+    }
+}
+
+/// Returns whether `line` has drawn strokes.
+fn is_drawn(line: &str) -> bool {
+    // Few lines have their first byte, and the characters with it are no letters.
+    memchr::memchr_iter(0xe2, line.as_bytes()).any(|at| line[at..].starts_with(|c| typed(c) != c))
+}
+
+/// Returns what a keyboard has in the place of a drawn stroke; any other character as it is.
+fn typed(c: char) -> char {
+    match c {
+        '│' | '┃' | '║' | '┆' | '┊' => '|',
+        '─' | '━' | '═' | '╌' | '┄' => '-',
+        '\u{2500}'..='\u{257f}' => '+',
+        c => c,
     }
 }
 
@@ -74,10 +91,13 @@ fn is_padded(line: &str) -> bool {
 
 /// Returns how many blanks from `at` on stand beside a sign; no more than one where what they stand beside is none.
 fn run(text: &[u8], at: usize, sets: bool) -> usize {
-    let length = blanks(text, at);
     let before = text[..at].last();
-    let is_line = matches!(before, None | Some(b'\n'));
-    if !(2..=LONGEST).contains(&length) || is_line {
+    // What begins a line, and what goes on; a longer run is passed blank by blank.
+    if matches!(before, None | Some(b'\n' | b' ' | b'\t')) {
+        return 1;
+    }
+    let length = blanks(text, at);
+    if !(2..=LONGEST).contains(&length) {
         return 1;
     }
     let behind = &text[at + length..];
@@ -95,15 +115,14 @@ fn run(text: &[u8], at: usize, sets: bool) -> usize {
 }
 
 fn blanks(text: &[u8], at: usize) -> usize {
-    // A run is measured from wherever a walk comes to it, so that a longer one must not be counted whole each time.
     text[at..].iter().take(LONGEST + 1).take_while(|byte| is_blank(byte)).count()
 }
 
 /// Returns whether a line sets a variable without a sign.
 fn sets(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t', '+']);
-    let word = &line[..line.find([' ', '\t']).unwrap_or(0)];
-    SETTERS.contains(&word)
+    let begins = |setter: &str| line.strip_prefix(setter).is_some_and(|rest| rest.starts_with([' ', '\t']));
+    SETTERS.iter().any(|setter| begins(setter))
 }
 
 fn is_blank(byte: &u8) -> bool {
@@ -135,9 +154,16 @@ mod tests {
             assert_eq!(squeezed(text), expected);
             assert!(!lines(text).is_empty(), "{text}");
         }
-        for text in
-            ["    a: x", "a     b", "a:    \nb", "one,    two", "a > b    c", "a: x    ", "a\n    : x"]
-        {
+        for text in [
+            "    a: x",
+            "a     b",
+            "a:    \nb",
+            "one,    two",
+            "a > b    c",
+            "a: x    ",
+            "a\n    : x",
+            "a:   \r\n",
+        ] {
             assert_eq!(squeezed(text), text);
             assert!(lines(text).is_empty(), "{text}");
         }
@@ -145,6 +171,17 @@ mod tests {
         let mut places = Places::of(Squeezed::of(text));
         assert_eq!(&text[places.place(2..3)], "    ");
         assert_eq!(&text[places.place(5..7)], "cd");
+    }
+
+    #[test]
+    fn drawn_strokes_are_typed_ones() {
+        let text = "┌────┬───┐\n│ é  │ x │\n╞════╪═══╡\nx";
+        let typed: String = Squeezed::of(text).map(|(_, c)| c).collect();
+        assert_eq!(typed, "+----+---+\n| é  | x |\n+----+---+\nx");
+        assert_eq!(lines(text).first(), Some(&(0..text.len() - 1)));
+        let mut places = Places::of(Squeezed::of(text));
+        assert_eq!(&text[places.place(19..20)], "x");
+        assert!(lines("“a” … b\n").is_empty());
     }
 
     #[test]

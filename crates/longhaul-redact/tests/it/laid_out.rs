@@ -44,6 +44,34 @@ const ALIGNED_INNOCENT: &[&str] = &[
     "app-secret2~Opaque~3~12d",
 ];
 
+/// Cells of tables, as in `spellings.rs`.
+const CELLS: &[&str] = &[
+    "| Password | `«word»` |",
+    "| **Password** | `«word»` |",
+    "| **Password** | «word» |",
+    "| **Password** | **«word»** |",
+    "| `DB_PASSWORD` | `«word»` |",
+    "| Field | Value |\n|---|---|\n| Username | `admin` |\n| Password | `«m14»` |",
+    "| User | `Password` |\n|---|---|\n| bob | **«word»** |",
+    "┌──────┬──────────┐\n│ user │ password │\n├──────┼──────────┤\n│ bob │ «word» │\n└──────┴──────────┘",
+    "│ (index) │ name │ password │\n├─────────┼──────┼──────────┤\n│ 0 │ 'bob' │ '«word»'  │",
+    "║ user ║ password ║\n╠══════╬══════════╣\n║ bob ║ «m14» ║",
+    "│ Password │ «word» │",
+];
+
+const CELLS_INNOCENT: &[&str] = &[
+    "| Password | `string` |",
+    "| Password | `Argon2id` |",
+    "| **Password** | `required` |",
+    "| **Password** | min 8 characters |",
+    "| password | `varchar(60)` |\n| token | `char(64)` |",
+    "| `password` | `PasswordDto2` |",
+    "| Password | `src/auth/password2.ts` |",
+    "| Password | `sha512` |",
+    "│ password │ varchar(60) │",
+    "│ field │ type │\n├───────┼──────┤\n│ password │ string │",
+];
+
 const BLANKS: [&str; 4] = ["    ", "         ", "\t\t", " \t                       \t"];
 
 /// Returns how `text` is redacted by itself, among other lines, and in arguments.
@@ -60,10 +88,15 @@ fn told(templates: impl Iterator<Item = String>) -> Vec<String> {
     let mut told = Vec::new();
     for (nth, template) in templates.enumerate() {
         let mut draw = Draw(11_000 + nth as u64);
-        for _ in 0..20 {
+        for round in 0..20 {
             let (text, secrets) = drawn(&template, &mut draw);
             let secret = secrets.last().expect("the table is well formed");
-            told.extend(redacted(&text).into_iter().filter(|clean| is_told(clean, secret)).take(1));
+            // How it stands costs more to try than what it is.
+            let clean = match round {
+                0 | 1 => redacted(&text).to_vec(),
+                _ => vec![Redactor::builtin().redact_text(&text).0.into_owned()],
+            };
+            told.extend(clean.into_iter().find(|clean| is_told(clean, secret)));
         }
     }
     told
@@ -82,6 +115,15 @@ fn blanks_that_align_hide_no_secret() {
     let told = told(with(ALIGNED));
     assert!(told.is_empty(), "{told:#?}");
     let altered = altered(with(ALIGNED_INNOCENT));
+    assert!(altered.is_empty(), "{altered:#?}");
+}
+
+#[test]
+fn cells_of_tables_hide_no_secret() {
+    let of = |list: &'static [&str]| list.iter().map(|text| (*text).to_owned());
+    let told = told(of(CELLS));
+    assert!(told.is_empty(), "{told:#?}");
+    let altered = altered(of(CELLS_INNOCENT));
     assert!(altered.is_empty(), "{altered:#?}");
 }
 
