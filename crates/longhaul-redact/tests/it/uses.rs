@@ -193,6 +193,20 @@ const DRAWN: &[&str] = &[
     "use «m40» as the token",
     "Use `«word»` as the password for the test user.",
     "«m14» is the password for the db",
+    // keys without a sign
+    "use api key «h32»",
+    "here is the api key «h32»",
+    "API key «uuid»",
+    "use token «h32»",
+    "here is the token «h40»",
+    "openai key «m40»",
+    "new key is «m40»",
+    "secret access key «b40»",
+    "the api key is «h32»",
+    "api key \"«h64»\"",
+    "here is the access token «h40»",
+    "api-key «h32»",
+    "the token is «h32»",
 ];
 
 /// With the password in brackets.
@@ -375,6 +389,31 @@ const INNOCENT: &[&str] = &[
     "group1 is the password",
     "$1 is the password and $2 is the token",
     "use step2 as the password step",
+    // beside keys without a sign
+    "commit token 9e107d9d372bb6826bd81d3542a419d6",
+    "key 9e107d9d372bb6826bd81d3542a419d6",
+    "the key is 9e107d9d372bb6826bd81d3542a419d6",
+    "partition key 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa",
+    "gpg key 4AEE18F83AFDEB23",
+    "public key 9e107d9d372bb6826bd81d3542a419d69e107d9d372bb682",
+    "page token 9e107d9d372bb6826bd81d3542a419d6",
+    "api key id 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa",
+    "token hash 9e107d9d372bb6826bd81d3542a419d6",
+    "cancellation token 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa",
+    "the access key in getAccessKeyFromTheConfigurationOfTheApplication",
+    "API key resolveApiKeyFromEnvironmentOrConfigFile2",
+    "object key 9e107d9d372bb6826bd81d3542a419d6",
+    "sort key 9e107d9d372bb6826bd81d3542a419d6",
+    "sync token 9e107d9d372bb6826bd81d3542a419d6",
+    "fencing token 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa",
+    "design token 9e107d9d372bb6826bd81d3542a419d6",
+    "invalid token 9e107d9d372bb6826bd81d3542a419d6 at line 3",
+    "public key is MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE",
+    "foreign key fk_orders_customers_customer_id_references2",
+    "etag token 9e107d9d372bb6826bd81d3542a419d6",
+    "publishable key pk_test_TYooMQauvdEDq54NiTphI7jx",
+    "the commit token e83c5163316f89bfbde7d9ab23ca2e25604af290",
+    "change token 9e107d9d372bb6826bd81d3542a419d6",
 ];
 
 #[test]
