@@ -207,6 +207,14 @@ const DRAWN: &[&str] = &[
     "here is the access token «h40»",
     "api-key «h32»",
     "the token is «h32»",
+    // between three quotes, and behind a user
+    "password = \"\"\"«m14»\"\"\"",
+    "password = '''«m14»'''",
+    "api_key = \"\"\"«m32»\"\"\"",
+    "creds are admin:«m14»",
+    "credentials are admin:«m14»",
+    "login is admin:«m14»",
+    "creds are `admin:«m14»`",
 ];
 
 /// With the password in brackets.
@@ -249,6 +257,16 @@ const OF_WORDS: &[&str] = &[
     "changed the password from x to `«harbor874»`",
     "creds: bob@acme.com «Copper5787»",
     "account bob@x.co, «comet577»",
+    // defaults of words
+    "SECRET_KEY = os.environ.get(\"SECRET_KEY\", \"«paper-dragon-cinnamon-13»\")",
+    "SECRET_KEY = os.getenv('SECRET_KEY', '«paper-dragon-cinnamon-13»')",
+    "secret_key: str = \"«paper-dragon-cinnamon-13»\"",
+    "SECRET_KEY: str = \"«paper-dragon-cinnamon-13»\"",
+    "JWT_SECRET: Final[str] = \"«paper-dragon-cinnamon-13»\"",
+    "SECRET_KEY = config(\"SECRET_KEY\", default=\"«paper-dragon-cinnamon-13»\")",
+    "secret_key: str = Field(default=\"«paper-dragon-cinnamon-13»\")",
+    "SECRET_KEY: str = \"«cobalt124»\"",
+    "os.environ.get(\"SECRET_KEY\", \"«cobalt124»\")",
 ];
 
 const INNOCENT: &[&str] = &[
@@ -414,6 +432,19 @@ const INNOCENT: &[&str] = &[
     "publishable key pk_test_TYooMQauvdEDq54NiTphI7jx",
     "the commit token e83c5163316f89bfbde7d9ab23ca2e25604af290",
     "change token 9e107d9d372bb6826bd81d3542a419d6",
+    // beside defaults, three quotes and users
+    "SECRET_KEY = os.environ.get(\"SECRET_KEY\", \"change-me-please-123\")",
+    "secret_key: str = \"change-me-in-prod-1\"",
+    "password = \"\"\"The password of the user.\"\"\"",
+    "creds are admin:admin",
+    "credentials are in vault:db2",
+    "SECRET_NAME: str = \"db-secret-2\"",
+    "secret_name: str = \"my-app-prod-2\"",
+    "api_key: str = \"API_KEY_2\"",
+    "os.environ.get(\"SECRET_NAME\", \"prod-db-creds-2\")",
+    "login is user:1234",
+    "secret_key: str = \"test-secret-key-1\"",
+    "password = \"\"\"select v2 from users\"\"\"",
 ];
 
 #[test]
