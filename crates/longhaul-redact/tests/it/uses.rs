@@ -215,6 +215,27 @@ const DRAWN: &[&str] = &[
     "credentials are admin:«m14»",
     "login is admin:«m14»",
     "creds are `admin:«m14»`",
+    // dumps, and commands and calls
+    "[\"password\"]=>\n  string(11) \"«word»\"",
+    "[\"token\"]=>\n  string(40) \"«m40»\"",
+    "'password' => string '«word»' (length=10)",
+    "[\"api_key\"]=>\n  string(32) \"«h32»\"",
+    "[\"db_pass\"]=>\n    string(9) \"«word»\"",
+    "az storage blob list --account-name a --account-key «b86»==",
+    "az storage blob upload --account-name a --account-key=«b86»==",
+    "ansible-vault encrypt_string '«word»' --name db_password",
+    "ansible-vault encrypt_string '«m14»' --name 'db_password'",
+    "ansible-vault encrypt_string --vault-id dev@x \"«m14»\" --name x",
+    "pass insert -m db <<< «m14»",
+    "pass insert -m db <<< \"«word»\"",
+    "NEW_RELIC_LICENSE_KEY=«h40»",
+    "TELEGRAM_API_HASH=«h32»",
+    "api_hash = \"«h32»\"",
+    "keyring.set_password(\"svc\",\"bob\",\"«word»\")",
+    "btoa('admin:«word»')",
+    "Buffer.from('admin:«word»').toString('base64')",
+    "base64.b64encode(b\"admin:«word»\")",
+    "echo -n \"admin:«word»\" | base64",
 ];
 
 /// With the password in brackets.
@@ -445,6 +466,23 @@ const INNOCENT: &[&str] = &[
     "login is user:1234",
     "secret_key: str = \"test-secret-key-1\"",
     "password = \"\"\"select v2 from users\"\"\"",
+    // beside dumps, commands and calls
+    "[\"password\"]=>\n  string(0) \"\"",
+    "[\"password\"]=>\n  string(8) \"required\"",
+    "[\"name\"]=>\n  string(4) \"bob2x1\"",
+    "az storage blob list --account-name acmestore2 --account-key $KEY2",
+    "ansible-vault encrypt_string --stdin-name db_password",
+    "ansible-vault encrypt secrets2.yml",
+    "pass insert web/db2",
+    "commit_hash=9e107d9d372bb6826bd81d3542a419d6",
+    "NEW_RELIC_APP_NAME=app-v2",
+    "keyring.get_password(\"svc\",\"bob2\")",
+    "btoa(`${user}:${pass2}`)",
+    "btoa('user:password')",
+    "btoa('foo:bar')",
+    "Buffer.from('username:password').toString('base64')",
+    "file_hash = \"9e107d9d372bb6826bd81d3542a419d6\"",
+    "btoa('https://a.io:8080')",
 ];
 
 #[test]
