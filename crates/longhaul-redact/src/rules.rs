@@ -154,6 +154,7 @@ impl RuleSet {
             allow.regexes.extend(file.allowlist.regexes);
             allow.stopwords.extend(file.allowlist.stopwords);
             no_values.extend(file.no_values.iter().flat_map(|words| words.split_whitespace()));
+            no_values.extend_public(file.public_names.iter().flat_map(|words| words.split_whitespace()));
             no_values.extend_labels(file.labels.iter().flat_map(|words| words.split_whitespace()));
             let written = file.rules.into_iter().map(|rule| rule.with_names(&names));
             let tokens = file.tokens.into_iter().map(RawRule::of_token);
@@ -271,6 +272,9 @@ struct RawFile {
     /// What a password is called, separated by spaces.
     #[serde(default)]
     labels: Vec<String>,
+    /// Names whose value is no secret, separated by spaces.
+    #[serde(default)]
+    public_names: Vec<String>,
     /// What expressions and key words of this file and later ones have in the place of `{{list}}`.
     #[serde(default)]
     names: BTreeMap<String, Vec<String>>,

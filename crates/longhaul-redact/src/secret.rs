@@ -31,7 +31,7 @@ pub(crate) fn is_secret(
     if is_id && !has_telling_name(label) {
         return false;
     }
-    if !rule.is_token && set.no_values.is_label(value) {
+    if !rule.is_token && (set.no_values.is_label(value) || set.no_values.is_public(&text[..secret.start])) {
         return false;
     }
     if rule.is_labelled && set.no_values.has(value, label) || rule.is_token && reads_as_name(value) {

@@ -9,6 +9,7 @@ pub(crate) struct NoValues {
     beginnings: Vec<String>,
     ends: Vec<String>,
     labels: HashSet<String>,
+    public_names: Vec<String>,
 }
 
 impl NoValues {
@@ -26,6 +27,22 @@ impl NoValues {
     /// Adds what a password is called in one language or another.
     pub(crate) fn extend_labels<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
         self.labels.extend(words.map(str::to_lowercase));
+    }
+
+    /// Adds names, in small letters and without what is no letter, whose value everybody may know.
+    pub(crate) fn extend_public<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.public_names.extend(names.map(str::to_owned));
+    }
+
+    /// Returns whether the last name in `before`, which a value follows, is one whose value everybody may know.
+    pub(crate) fn is_public(&self, before: &[u8]) -> bool {
+        let signs = |byte: &&u8| !byte.is_ascii_alphanumeric();
+        let end = before.len() - before.iter().rev().take(LONGEST_SIGN).take_while(signs).count();
+        let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+        let length = before[..end].iter().rev().take(LONGEST_NAME).take_while(is_of_name).count();
+        let name = before[end - length..end].iter().filter(|byte| byte.is_ascii_alphanumeric());
+        let name: Vec<u8> = name.map(u8::to_ascii_lowercase).collect();
+        self.public_names.iter().any(|public| name.ends_with(public.as_bytes()))
     }
 
     /// Returns whether `value` is what a password is called, as in a file of translations.
@@ -58,6 +75,12 @@ impl NoValues {
     }
 }
 
+/// More signs do not stand between a name and its value, in bytes.
+const LONGEST_SIGN: usize = 16;
+
+/// The end of a longer name says what it is, in bytes.
+const LONGEST_NAME: usize = 48;
+
 /// What names a secret names no value.
 const LABELS: &str = "\
     password passwd passphrase credential token apikey api-key api_key secret- secret_ -secret _secret";
@@ -74,6 +97,22 @@ mod tests {
             [("Hasło", true), ("HASŁO:", true), ("ПАРОЛЬ", true), ("hasło1", false), ("пароля", false)]
         {
             assert_eq!(words.is_label(value.as_bytes()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_last_name_tells_what_everybody_may_know() {
+        let mut names = NoValues::default();
+        names.extend_public(["pagetoken"].into_iter());
+        for (before, expected) in [
+            ("\"next_page_token\": \"", true),
+            ("a=1&pageToken=", true),
+            ("PAGE-TOKEN: ", true),
+            ("pageToken: x, token: ", false),
+            ("pageTokenSecret=", false),
+            ("", false),
+        ] {
+            assert_eq!(names.is_public(before.as_bytes()), expected, "{before}");
         }
     }
 
