@@ -66,13 +66,14 @@ impl Redactor {
         let mut sweep =
             Sweep { redactor: self, text: item, findings, edits: BTreeMap::new(), within: Vec::new() };
         let is_left = sweep.item();
-        let found = sweep.findings.iter().map(|found| &found.rule);
-        let rules: Vec<Arc<str>> = found.chain(&sweep.within).cloned().collect();
-        let left = is_left.then(|| match rules.is_empty() {
+        let is_clean = sweep.findings.is_empty() && sweep.within.is_empty();
+        let left = is_left.then(|| match is_clean {
             true => Cow::Borrowed(item),
             false => Cow::Owned(sweep.written(vault)),
         });
-        (left, rules)
+        vault.name(item, &mut sweep.findings);
+        let found = sweep.findings.into_iter().map(|found| found.rule);
+        (left, found.chain(sweep.within).collect())
     }
 }
 

@@ -60,8 +60,10 @@ impl Redactor {
 
     /// Does what [`redact_text`](Self::redact_text) does, with the numbers and the way back in `vault`.
     pub fn redact_text_into<'a>(&self, text: &'a str, vault: &mut Vault) -> (Cow<'a, str>, Vec<Finding>) {
-        let findings = self.find(text);
-        (replace(text, &findings, vault), findings)
+        let mut findings = self.find(text);
+        let clean = replace(text, &findings, vault);
+        vault.name(text, &mut findings);
+        (clean, findings)
     }
 
     /// Returns the JSON text `json` with placeholders inside its strings; it is valid JSON if it was before, and every
@@ -74,8 +76,10 @@ impl Redactor {
     /// Does what [`redact_json`](Self::redact_json) does, with the numbers and the way back in `vault`. A secret is
     /// remembered as it is written in the JSON text, escapes and all.
     pub fn redact_json_into<'a>(&self, json: &'a str, vault: &mut Vault) -> (Cow<'a, str>, Vec<Finding>) {
-        let findings = self.find_in_json(json);
-        (replace(json, &findings, vault), findings)
+        let mut findings = self.find_in_json(json);
+        let clean = replace(json, &findings, vault);
+        vault.name(json, &mut findings);
+        (clean, findings)
     }
 
     /// Returns how many rules there are.

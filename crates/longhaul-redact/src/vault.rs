@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
+use crate::Finding;
+
 /// Numbers secrets, and remembers which placeholder stands for which.
 ///
 /// A placeholder names the rule and a number, never a hash: a hash would let a reader confirm a guess. (Names and ids, of
@@ -35,6 +37,20 @@ impl Vault {
             }
         };
         self.secrets.get(place).map_or("", |(placeholder, _)| placeholder)
+    }
+
+    /// Gives what was found in `text` the rules that its placeholders name: a message is searched in each spelling that it has,
+    /// and another rule may find the same secret there.
+    pub(crate) fn name(&self, text: &str, findings: &mut [Finding]) {
+        for Finding { rule, span } in findings {
+            let known = text.get(span.clone()).and_then(|secret| self.secrets.get(*self.places.get(secret)?));
+            let named = known.and_then(|(placeholder, _)| {
+                placeholder.strip_prefix(PLACEHOLDER)?.rsplit_once(':').map(|(rule, _)| rule)
+            });
+            if let Some(named) = named.filter(|named| *named != &**rule) {
+                *rule = named.into();
+            }
+        }
     }
 
     /// Returns `text` with the placeholders of this vault turned back into the secrets.

@@ -1,9 +1,9 @@
 //! Secrets of every kind, planted wherever a conversation has text.
 
 use longhaul_redact::{Redactor, Vault};
-use longhaul_transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
+use longhaul_transcript::{Message, Outcome, Part, Raw, Role, ToolCall, ToolResult};
 
-use crate::kinds::{KINDS, kinds, tell};
+use crate::kinds::{Draw, KINDS, kinds, tell};
 
 fn redacted_text(message: &Message) -> String {
     let (redacted, _) = Redactor::builtin().redact_message(message);
@@ -443,4 +443,30 @@ fn no_kind_is_lost_at_times_nor_before_words() {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// A message is searched as it is read and as it was recorded, where escapes stand around a secret and another rule may find
+/// it: it is one secret, by one name.
+#[test]
+fn a_secret_that_two_copies_tell_is_counted_once() {
+    for text in [
+        r#"{"level":"info","headers":{"authorization":"Bearer SECRET"}}"#,
+        r#"const client = new OpenAI({ apiKey: "SECRET" });"#,
+        r#"curl -H "Authorization: Bearer SECRET" https://x/"#,
+        r#"{"password":"SECRET"}"#,
+    ] {
+        for secret in ["<A40>", "sk-proj-<A48>", "<A14>"].map(|form| Draw(31).secret(form)) {
+            let text = text.replace("SECRET", &secret);
+            let raw =
+                serde_json::json!({ "role": "tool", "tool_call_id": "c1", "content": text }).to_string();
+            let result = ToolResult::text("c1", text.as_str(), Outcome::Succeeded);
+            let mut message = Message::new(Role::Tool, vec![Part::ToolResult(result)]);
+            message.raw = Some(Raw::new("openai", raw).into());
+            let (clean, counts) = Redactor::builtin().redact_message(&message);
+            let raw = &clean.raw.as_ref().unwrap().json;
+            assert!(!raw.contains(&secret) && !redacted_text(&clean).contains(&secret), "{raw}");
+            assert_eq!(counts.iter().map(|told| told.count).sum::<u64>(), 1, "{text}: {counts:?}, {raw}");
+            assert!(raw.contains(&format!("[REDACTED:{}:1]", counts[0].rule)), "{counts:?}, {raw}");
+        }
+    }
 }
