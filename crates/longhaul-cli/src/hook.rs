@@ -6,6 +6,7 @@
 mod compaction;
 mod filter;
 mod json;
+mod notes;
 mod savings;
 mod settings;
 

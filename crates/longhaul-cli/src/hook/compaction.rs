@@ -5,27 +5,24 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Parser as _;
 use longhaul::{
-    extract::speaker::segments,
-    store::{Original, lasting_key, readable_text},
-    transcript::{ContentHash, Redacted, SessionId, Span, SummaryId},
+    store::lasting_key,
+    transcript::{ContentHash, Redacted, SessionId, Tokens},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Event, program};
+use super::{Event, notes, program};
 use crate::{
-    archive::{Archive, span},
+    archive::Archive,
     args::{Args, Command, CompactArgs, StoreArgs},
     commands::compact::{Report, keep},
     paint::grouped,
     store::{self, Recorded},
 };
 
-/// The most that the summary may cost that is given after a compaction, in tokens; the agent's own stands beside it.
-const SUMMARY: &str = "2k";
-/// What the history may cost of which it is the summary: so little that nearly all is told in it.
-const BUDGET: &str = "6k";
-/// What every history fits into, so that none is summarized.
+/// Of a session that costs no more its newest request is told alone: the agent's own summary tells the rest.
+const SHORT: Tokens = Tokens(6_000);
+/// What every history fits into: it is kept as it is.
 const EVERYTHING: &str = "1000000000";
 /// More characters than this are put into a file by Claude Code, and the agent sees only where.
 const LONGEST: usize = 9_500;
@@ -37,11 +34,12 @@ struct Noted {
     id: Option<SessionId>,
     /// Where its messages are.
     session: SessionId,
-    /// What tells of them in short; a short session needs none.
-    summary: Option<SummaryId>,
+    /// It is told of in notes.
+    #[serde(default)]
+    is_long: bool,
 }
 
-/// Keeps every message of the transcript, with a summary by rule where it is long, and says what will go.
+/// Keeps every message of the transcript, and says what will go.
 pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     if event.transcript_path.is_empty() {
         bail!("the event says no transcript_path: there is nothing to keep");
@@ -49,18 +47,11 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     let path = Path::new(&event.transcript_path);
     // Should keeping fail, what was kept before another compaction is not given for this one; should this fail, keeping may not.
     drop(Archive::to_change(store).and_then(|archive| note(&archive, event, None)));
-    // A request that is larger than the first cannot be told in so little; and where no summary can be made or recorded, what
-    // was said is kept all the same.
-    let ways: [&[&str]; 3] = [&["--budget", BUDGET], &[], &["--budget", EVERYTHING]];
-    let (mut kept, mut ways) = (recorded(store, path, ways[0]), ways[1..].iter());
-    while let (Err(_), Some(way)) = (&kept, ways.next()) {
-        kept = recorded(store, path, way).or(kept);
-    }
-    let (report, recorded) = kept?;
+    let (report, recorded) = recorded(store, path)?;
     let noted = Noted {
         id: report.session_id.clone(),
         session: SessionId::new(&recorded.session)?,
-        summary: report.summary.as_ref().map(|record| record.id.clone()),
+        is_long: report.tokens_before > SHORT,
     };
     note(&Archive::to_change(store)?, event, Some(&noted))?;
     let words = format!(
@@ -74,16 +65,13 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     Ok(json!({ "systemMessage": words }))
 }
 
-/// Keeps the transcript, with a summary where it does not fit into the budget that `flags` say.
-fn recorded(store: &StoreArgs, path: &Path, flags: &[&str]) -> Result<(Report, Recorded)> {
-    // Whatever the user's settings say: by rule, since the agent waits, and not for a model; and nothing is deleted.
-    let line: [&[&str]; 4] = [
-        &["longhaul", "compact", "--mode", "rules", "--max-summary-tokens", SUMMARY],
-        &["--set", "delete_originals=false"],
-        flags,
-        &["--"],
-    ];
-    let line = line.concat().into_iter().map(std::ffi::OsString::from).chain([path.into()]);
+/// Keeps the transcript. No summary of it is recorded: none is in force, and an agent that compacts keeps nothing that it would
+/// stand before.
+fn recorded(store: &StoreArgs, path: &Path) -> Result<(Report, Recorded)> {
+    // Whatever the user's settings say: nobody waits for a model, and nothing is deleted.
+    let line = ["longhaul", "compact", "--mode", "rules", "--budget", EVERYTHING];
+    let line = [&line[..], &["--set", "delete_originals=false", "--"]].concat();
+    let line = line.into_iter().map(std::ffi::OsString::from).chain([path.into()]);
     let Command::Compact(args) = Args::try_parse_from(line)?.command else { bail!("no compaction") };
     let mut report = keep(&CompactArgs { store: store.clone(), ..*args })?;
     let Some(recorded) = report.recorded.take() else {
@@ -92,17 +80,21 @@ fn recorded(store: &StoreArgs, path: &Path, flags: &[&str]) -> Result<(Report, R
     Ok((report, recorded))
 }
 
-/// Returns what the summary says that was kept before this compaction and how to look up the rest; `None` where nothing was.
+/// Returns what is to be said of the session that was kept before this compaction and how to look up the rest; `None` where nothing
+/// was.
 pub(super) fn after(store: &StoreArgs, event: &Event) -> Result<Option<Value>> {
     let archive = Archive::existing(store)?;
-    let Some(noted) = noted(&archive, event)? else { return Ok(None) };
-    let mut sessions = noted.id.as_ref().map_or(Ok(Vec::new()), |id| archive.family(id.as_str()))?;
-    sessions.retain(|session| *session != noted.session);
-    let head = archive.wait(archive.store.head(&noted.session))?;
-    let record = head.filter(|record| Some(&record.id) == noted.summary.as_ref());
-    let said = with_request(&archive, &noted.session, record.as_ref().map_or("", |record| &record.text))?;
+    let Some(Noted { id, session, is_long }) = noted(&archive, event)? else { return Ok(None) };
+    let mut earlier = id.as_ref().map_or(Ok(Vec::new()), |id| archive.family(id.as_str()))?;
+    earlier.retain(|other| *other != session);
     let flags = store::flags_from_anywhere(store).unwrap_or_default();
-    let text = context(&said, record.is_some(), &noted.session, &sessions, (&program()?, &flags));
+    let how = how(is_long, &session, &earlier, (&program()?, &flags));
+    let room = LONGEST.saturating_sub(how.len());
+    let told = match is_long {
+        true => notes::of(&archive, &session, room)?,
+        false => notes::newest_request(&archive, &session)?,
+    };
+    let text = format!("{how}{}", notes::whole_lines(&told, room));
     Ok(Some(json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text } })))
 }
 
@@ -122,60 +114,9 @@ fn key(event: &Event) -> ContentHash {
     lasting_key([b"kept before a compaction".as_slice(), event.transcript_path.as_bytes()])
 }
 
-/// Returns what a summary says, with the newest request in it. What stays in the history that a summary was made for it does not
-/// tell; here nothing stays.
-fn with_request(archive: &Archive, session: &SessionId, text: &str) -> Result<String> {
-    /// The most of a request that is told, in bytes.
-    const LONGEST: usize = 1_500;
-    let pointer = text.lines().find(|line| line.starts_with("## Request (m") && line.contains(BELOW));
-    let named = pointer.and_then(|line| span(line.split(['(', ')']).nth(1)?));
-    let newest = match named {
-        Some(named) => archive.originals(session, named)?.pop(),
-        None => newest_request(archive, session)?,
-    };
-    let Some((ordinal, said)) = newest.and_then(|said| Some((said.ordinal, said.message?))) else {
-        return Ok(text.to_owned());
-    };
-    let (heading, asked) = (format!("## Request (m{ordinal})\n"), readable_text(&said));
-    if text.contains(&heading) {
-        return Ok(text.to_owned());
-    }
-    let asked = asked.trim();
-    let end = asked.floor_char_boundary(LONGEST.min(asked.len()));
-    let more = if end < asked.len() { " …" } else { "" };
-    let rest = pointer.map_or_else(|| text.to_owned(), |line| text.replacen(&format!("{line}\n"), "", 1));
-    Ok(format!("{heading}{}{more}\n{rest}", &asked[..end]))
-}
-
-/// Returns the newest message of a person's.
-fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Original>> {
-    /// So many are looked at together.
-    const STEP: u64 = 64;
-    let is_persons = |said: &Original| {
-        let message = said.message.as_ref().filter(|message| message.is_user_text());
-        // Some of it the agent puts into the person's mouth.
-        message.is_some_and(|message| segments(message).iter().any(|segment| segment.is_persons()))
-    };
-    let mut end = archive.wait(archive.store.require(session))?.messages;
-    while end > 0 {
-        let start = end.saturating_sub(STEP);
-        let some = archive.originals(session, Span { start, end })?;
-        if let Some(found) = some.into_iter().rev().find(is_persons) {
-            return Ok(Some(found));
-        }
-        end = start;
-    }
-    Ok(None)
-}
-
-/// What the heading says of a request that the summary does not tell.
-const BELOW: &str = ": the user's message below";
-
-/// Returns what the agent is given: what was `said`, as a summary tells it or only its newest request, and how `program` looks up
-/// the rest, with these flags.
-fn context(
-    said: &str,
-    is_summary: bool,
+/// Returns how `program` looks up, with these flags, what was said before the compaction, and what stands below.
+fn how(
+    has_notes: bool,
     session: &SessionId,
     earlier: &[SessionId],
     (program, flags): (&str, &str),
@@ -185,24 +126,16 @@ fn context(
         true => String::new(),
         false => format!(" What was said before earlier compactions is in {}.", earlier.join(", ")),
     };
-    let notes = match is_summary {
+    let notes = match has_notes {
         true => {
             " These notes were made by rule from the whole conversation; the marks m0, m1 name its messages."
         }
         false => "",
     };
-    let how = format!(
+    format!(
         "What was said before the compaction is kept by longhaul. Where a detail is missing (a path, a value, what was decided, \
          what a command printed), look it up before you ask or do it again: `{program} recall {session} WORDS{flags}`, \
          `{program} recall {session} m12{flags}` for one message whole, or the MCP tool `recall` of longhaul where it is there.\
          {notes}{earlier}\n\n"
-    );
-    let room = LONGEST.saturating_sub(how.len());
-    let end = said.floor_char_boundary(room.min(said.len()));
-    // What does not fit goes in whole lines.
-    let cut = match end < said.len() {
-        true => said[..end].rfind('\n').unwrap_or(end),
-        false => end,
-    };
-    format!("{how}{}", &said[..cut])
+    )
 }

@@ -195,6 +195,11 @@ fn what_a_compaction_takes_is_kept_and_given_back_in_short() {
     assert!(given.contains(&program) && given.contains("`'/"), "{given}");
     assert!(!given.contains("below") && given.contains("## Request (m69)\nPlease do that: add"), "{given}");
     assert!(given.len() <= 9_500, "{}", given.len());
+    // What was done last, behind which nothing stays.
+    assert!(given.contains("## The assistant's last words (m74"), "{given}");
+    let sessions = folder.run(&["sessions", "--json"], b"");
+    let sessions: Value = serde_json::from_slice(&sessions.stdout).unwrap();
+    assert!(sessions["head"].is_null(), "no summary is in force that no agent has: {sessions}");
     // Other starts, and other events, are none of ours.
     for (key, value) in [("source", "startup"), ("hook_event_name", "Stop")] {
         let mut other = after.clone();
