@@ -32,7 +32,7 @@ use crate::{
     found::{self, Found, Reach},
     input,
     paint::{self, counted, plain},
-    store::{self, Held, Store, Trace},
+    store::{self, Held, Left, Replaced, Store, Trace},
 };
 
 /// An open store, and what waits for its answers.
@@ -120,6 +120,14 @@ impl Archive {
     /// Returns what the compaction that made the record `id` did to a file.
     pub(crate) fn trace(&self, id: &SummaryId) -> Result<Option<Trace>> {
         self.runtime.block_on(Trace::of(&self.store, id))
+    }
+
+    /// Notes what stood where `file` is put back, which the compaction that made the record `id` replaced.
+    pub(crate) fn note_left(&self, id: &SummaryId, file: &Replaced, left: &[Left]) -> Result<()> {
+        match left.is_empty() {
+            true => Ok(()),
+            false => self.runtime.block_on(Trace::note_left(&self.store, id, file, left)),
+        }
     }
 
     /// Lets go of the files that the compaction that made the record `id` replaced.

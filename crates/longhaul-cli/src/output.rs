@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::file::{Backup, NewFile, is_kept, why_read_only};
+pub(crate) use self::file::{Backup, NewFile, is_kept, link_over, name_beside, why_read_only};
 pub(crate) use self::lock::Lock;
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
 use crate::{exit::Impossible, paint, say, stdout};
@@ -153,9 +153,10 @@ impl Target {
         let kept = file::back_up(path, backup).with_context(|| {
             format!("no copy of {} can be kept beside it; nothing is written", paint::path(path))
         })?;
-        between(&kept)?;
-        self.put(data)?;
-        Ok(Some(kept))
+        // A second name of a file that was not replaced after all is no copy of it.
+        let put = between(&kept.path).and_then(|()| self.put(data));
+        put.inspect_err(|_| kept.take_away())?;
+        Ok(Some(kept.path))
     }
 
     /// Does what [`put_with_backup`](Self::put_with_backup) does where a file is replaced that says something else and is
@@ -184,3 +185,24 @@ impl Target {
 
 /// What stdout is called where a file is named.
 const STDOUT_NAMES: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_replaced_after_all_leaves_no_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "one").unwrap();
+        let copy = folder.path().join("a.bak");
+        let failed = |_: &Path| bail!("the disk is full");
+        let target = Target::unlocked(&path);
+        assert!(target.put_with_backup(b"one two", Backup::OfTheNewest, failed).is_err());
+        assert!(!copy.exists());
+        // One that was there before stays.
+        target.put_with_backup(b"one two", Backup::OfTheNewest, |_| Ok(())).unwrap();
+        assert!(target.put_with_backup(b"one two three", Backup::OfTheNewest, failed).is_err());
+        assert_eq!((fs::read(&path).unwrap(), copy.exists()), (b"one two".to_vec(), true));
+    }
+}

@@ -15,11 +15,13 @@ use serde::Serialize;
 use crate::{archive::tell_changed, clock, exit::Impossible, paint::plain};
 
 mod held;
+mod left;
 mod place;
 mod trace;
 mod withdraw;
 
 pub(crate) use held::{Held, without_secret};
+pub(crate) use left::{Left, replaced_at, tell_left_behind};
 pub(crate) use place::{
     KEY, data_folder, flags, flags_from_anywhere, must_take_key, open, open_to_read, place, spare,
 };

@@ -185,7 +185,10 @@ fn files(archive: &Archive, session: &SessionId) -> Result<Vec<PathBuf>> {
     for entry in archive.wait(archive.store.records(session))? {
         let Some(trace) = archive.trace(&entry.id)? else { continue };
         files.extend(trace.made);
-        files.extend(trace.files.into_iter().flat_map(|file| [file.path, file.backup]));
+        for file in trace.files {
+            files.extend(file.left().into_iter().map(|left| left.path));
+            files.extend([file.path, file.backup]);
+        }
     }
     files.sort();
     files.dedup();

@@ -1,6 +1,7 @@
 //! `longhaul undo`, `redo` and `restore`: the way back.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -37,11 +38,11 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
     let _lock = last.file.as_ref().map(|file| Lock::of(&file.path)).transpose()?;
     let over = if args.force { Over::Anything } else { Over::Unlocked };
     let put_back =
-        |file: &Replaced| put_back(file, over, &last.earlier, &session).context("nothing was taken back");
+        |file: &Replaced| put_back(&archive, file, over, &last, &session).context("nothing was taken back");
     let is_back = last.file.as_ref().map(put_back).transpose();
     // What goes with the agent's own words is told also where nothing goes back.
     if let Some(file) = &last.file {
-        file.tell_left_behind();
+        tell_left_behind(&archive, &session, &file.path);
     }
     let is_back = is_back?.unwrap_or_default();
     let file = last.file.as_ref().filter(|_| is_back).map(|file| &file.path);
@@ -194,10 +195,16 @@ fn any(files: &[Replaced], is: fn(&Replaced) -> Result<bool>) -> Result<bool> {
 ///
 /// # Errors
 /// Where it has the compaction in it and cannot be put back: then the store is to say so, too.
-fn put_back(file: &Replaced, over: Over, earlier: &[Replaced], session: &SessionId) -> Result<bool> {
+fn put_back(
+    archive: &Archive,
+    file: &Replaced,
+    over: Over,
+    last: &InEffect,
+    session: &SessionId,
+) -> Result<bool> {
     let path = shown(&file.path);
     let was = || file.where_it_was().unwrap_or_else(|| "nowhere any more".to_owned());
-    match file.standing(earlier)? {
+    match file.standing(&last.earlier)? {
         Standing::Compacted => {
             if let (Over::Unlocked, Some(why)) = (over, why_read_only(&file.path)) {
                 let flags = store::flags();
@@ -206,7 +213,20 @@ fn put_back(file: &Replaced, over: Over, earlier: &[Replaced], session: &Session
                      --keep-file the record alone is taken back"
                 )));
             }
-            file.put_back(over).with_context(|| format!("{path} cannot be put back"))?;
+            let kept = file.keep_names();
+            // Who is killed then finds them again.
+            let noted = archive.note_left(&last.record, file, &kept);
+            let is_back = noted.and_then(|()| file.put_back(over));
+            if is_back.is_err() {
+                kept.iter().for_each(|kept| drop(fs::remove_file(&kept.path)));
+            }
+            is_back.with_context(|| format!("{path} cannot be put back"))?;
+            say!("{path} is as it was before, byte for byte");
+            if let Some(kept) = kept.first() {
+                let words = "an agent that has the compacted session open should be left first: what it writes from here on stands only in";
+                say::with_whole(words, &paint::path(&kept.path));
+            }
+            return Ok(true);
         }
         Standing::AsBefore => {}
         Standing::Changed if file.is_transcript => bail!(
@@ -231,6 +251,13 @@ fn put_back(file: &Replaced, over: Over, earlier: &[Replaced], session: &Session
     }
     say!("{path} is as it was before, byte for byte");
     Ok(true)
+}
+
+/// Says what agents wrote into files alone that stood at `place` and do no more.
+fn tell_left_behind(archive: &Archive, session: &SessionId, place: &Path) {
+    // What cannot be looked up is no reason to say that nothing was taken back.
+    let replaced = archive.block_on(store::replaced_at(&archive.store, session, place));
+    store::tell_left_behind(&replaced.unwrap_or_default());
 }
 
 /// Says what was taken back, and what is in effect now.
@@ -284,7 +311,7 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
             shown(&file.path)
         );
         say::with_whole(&words, &file.where_it_was().unwrap_or_else(|| "nowhere any more".to_owned()));
-        file.tell_left_behind();
+        tell_left_behind(archive, session, &file.path);
     } else if let Some((file, by)) = left {
         let path = shown(&file.path);
         match by == *record {

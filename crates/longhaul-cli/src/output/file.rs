@@ -103,9 +103,27 @@ pub(crate) fn why_read_only(path: &Path) -> Option<&'static str> {
     fs::metadata(folder_of(&place)).is_ok_and(is_locked).then_some("its folder is read-only")
 }
 
+/// A copy of a file that is to be replaced.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) path: PathBuf,
+    /// There was no such file before.
+    is_new: bool,
+}
+
+impl Kept {
+    /// Takes the copy away again, where it was made for nothing.
+    pub(super) fn take_away(&self) {
+        if self.is_new {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`, `.bak2` and so on. Returns
 /// that name; one of these, where it holds the same bytes already.
-pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
+pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<Kept> {
+    let (renewed, new) = (|path| Kept { path, is_new: false }, |path| Kept { path, is_new: true });
     let place = followed(path)?;
     let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let named = |number: u32| backup_of(&place, number);
@@ -114,7 +132,7 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
         if has_same_bytes(&named(*number), &place).unwrap_or(false) {
             // What an agent writes that has the file open goes where that file is.
             let _ = link_over(&place, &named(*number));
-            return Ok(named(*number));
+            return Ok(renewed(named(*number)));
         }
     }
     let copy_to = |kept: PathBuf| {
@@ -127,23 +145,49 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
     let mut number = numbers.last().copied().unwrap_or_default();
     let holds = |earlier: &Path| Ok::<_, io::Error>(fs::read(&place)?.starts_with(&fs::read(earlier)?));
     if backup == Backup::OfTheNewest && number > 0 && holds(&named(number)).unwrap_or(false) {
-        return copy_to(named(number));
+        return copy_to(named(number)).map(renewed);
     }
     loop {
         number += 1;
         // A second name for the same bytes costs nothing and cannot be half written.
         match fs::hard_link(&place, named(number)) {
-            Ok(()) => return Ok(named(number)),
+            Ok(()) => return Ok(new(named(number))),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // A file system without links.
-            Err(_) => return copy_to(named(number)),
+            Err(_) => return copy_to(named(number)).map(new),
         }
     }
 }
 
+/// Gives `file` a second name beside `path`, which ends in `ending`, or `ending` and a number: one that nothing has, or something
+/// that `is_spent`. Returns it.
+///
+/// # Errors
+/// Also where the file system has no second names.
+pub(crate) fn name_beside(
+    path: &Path,
+    ending: &str,
+    file: &Path,
+    is_spent: impl Fn(&Path) -> bool,
+) -> io::Result<PathBuf> {
+    let place = followed(path)?;
+    for number in 1..=MAX_NAMES as u32 {
+        let named = numbered(&place, ending, number);
+        match fs::hard_link(file, &named) {
+            Ok(()) => return Ok(named),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        if is_spent(&named) {
+            return link_over(file, &named).map(|()| named);
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 /// Makes `kept` a second name of the file at `place`, in one step. Whoever has the file open goes on writing into it when
 /// another takes its place: what is written then is to have a name.
-fn link_over(place: &Path, kept: &Path) -> io::Result<()> {
+pub(crate) fn link_over(place: &Path, kept: &Path) -> io::Result<()> {
     let (hidden, file) = beside(kept, NewFile::Private)?;
     drop(file);
     fs::remove_file(&hidden)?;
@@ -162,8 +206,13 @@ pub(crate) fn is_kept(path: &Path, bytes: &[u8]) -> bool {
 }
 
 fn backup_of(place: &Path, number: u32) -> PathBuf {
+    numbered(place, ".bak", number)
+}
+
+/// Returns the name of `place` with this ending, from the second on with a number.
+fn numbered(place: &Path, ending: &str, number: u32) -> PathBuf {
     let mut name = place.file_name().unwrap_or_default().to_owned();
-    name.push(if number == 1 { ".bak".to_owned() } else { format!(".bak{number}") });
+    name.push(if number == 1 { ending.to_owned() } else { format!("{ending}{number}") });
     place.with_file_name(name)
 }
 
@@ -363,7 +412,7 @@ mod tests {
         let path = folder.path().join("a");
         let kept = |text: &str| {
             put(&path, text.as_bytes(), true, NewFile::Private).unwrap();
-            back_up(&path, Backup::OfTheNewest).unwrap().file_name().unwrap().to_owned()
+            back_up(&path, Backup::OfTheNewest).unwrap().path.file_name().unwrap().to_owned()
         };
         assert_eq!(
             ["one", "one two", "one two three", "one two"].map(kept),

@@ -15,10 +15,10 @@ use longhaul::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Store;
+use super::{Left, Store, left::begins};
 use crate::{
-    output::{Over, Target},
-    paint, say,
+    output::{self, Over, Target, are_same},
+    paint,
 };
 
 /// What a compaction read, and what it replaced.
@@ -40,7 +40,7 @@ pub(crate) struct Replaced {
     pub(crate) path: PathBuf,
     /// Where the transcript as it was is kept, or where something begins with it.
     pub(crate) backup: PathBuf,
-    before: ContentHash,
+    pub(super) before: ContentHash,
     /// How long the transcript was: a session file only grows, and what it holds now begins with what it was.
     #[serde(default)]
     before_bytes: Option<u64>,
@@ -53,6 +53,10 @@ pub(crate) struct Replaced {
     /// It is the transcript itself that was replaced, and no other file.
     #[serde(default = "yes")]
     pub(crate) is_transcript: bool,
+    /// Files that stood there once beside the one that was replaced last: copies from when the same compaction was made before, and
+    /// what it made, where that was taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left: Vec<Left>,
 }
 
 fn yes() -> bool {
@@ -108,6 +112,11 @@ impl Trace {
             let is_same = |file: &Replaced, known: &Replaced| {
                 (&file.path, &file.session) == (&known.path, &known.session)
             };
+            for file in &mut self.files {
+                let known = before.files.iter().filter(|known| is_same(file, known));
+                let left: Vec<Left> = known.flat_map(Replaced::left).collect();
+                left.into_iter().for_each(|left| file.add_left(left));
+            }
             let is_other = |known: &Replaced| self.files.iter().all(|file| !is_same(file, known));
             self.files.splice(0..0, before.files.into_iter().filter(is_other).collect::<Vec<_>>());
             let is_other = |known: &PathBuf| !self.made.contains(known);
@@ -122,6 +131,21 @@ impl Trace {
         self.files.clear();
         self.made.clear();
         self.put(store, id).await
+    }
+
+    /// Notes beside the record `id` what stood where `file` was put back.
+    pub(crate) async fn note_left(
+        store: &Store,
+        id: &SummaryId,
+        file: &Replaced,
+        left: &[Left],
+    ) -> Result<()> {
+        let Some(mut trace) = Trace::of(store, id).await? else { return Ok(()) };
+        let is_same = |known: &&mut Replaced| (&known.path, &known.session) == (&file.path, &file.session);
+        for known in trace.files.iter_mut().filter(is_same) {
+            left.iter().for_each(|left| known.add_left(left.clone()));
+        }
+        trace.put(store, id).await
     }
 
     async fn put(&self, store: &Store, id: &SummaryId) -> Result<()> {
@@ -154,7 +178,37 @@ impl Replaced {
             after_bytes,
             session,
             is_transcript,
+            left: Vec::new(),
         })
+    }
+
+    pub(super) fn session(&self) -> Option<&SessionId> {
+        self.session.as_ref()
+    }
+
+    /// Returns whether the compaction made what has this hash.
+    pub(super) fn made(&self, hash: ContentHash) -> bool {
+        self.after == hash
+    }
+
+    /// Returns whether `bytes` begin with the transcript as it was.
+    pub(super) fn is_begun_by(&self, bytes: &[u8]) -> bool {
+        begins(bytes, self.before_bytes, self.before)
+    }
+
+    /// Returns the files that somebody may still have open that stood there, each once.
+    pub(crate) fn left(&self) -> Vec<Left> {
+        let copy = |bytes| Left { path: self.backup.clone(), held: self.before, bytes };
+        let mut left: Vec<Left> = self.before_bytes.map(copy).into_iter().collect();
+        left.extend(self.left.iter().filter(|left| left.path != self.backup).cloned());
+        left
+    }
+
+    fn add_left(&mut self, left: Left) {
+        self.left.retain(|known| known.path != left.path);
+        if left.path != self.backup {
+            self.left.push(left);
+        }
     }
 
     /// The same, of the session `id`.
@@ -176,16 +230,14 @@ impl Replaced {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Gone),
             now => now.with_context(|| format!("{} cannot be read", paint::path(&self.path)))?,
         };
-        let begins = |length: Option<u64>, hash: ContentHash| {
-            let length = length.and_then(|length| usize::try_from(length).ok());
-            length.and_then(|length| now.get(..length)).is_some_and(|start| ContentHash::of(start) == hash)
-        };
-        let is_back = |file: &Replaced| file.path == self.path && begins(file.before_bytes, file.before);
+        let is_back = |file: &Replaced| file.path == self.path && file.is_begun_by(&now);
         Ok(match ContentHash::of(&now) {
             hash if hash == self.before => Standing::AsBefore,
             hash if hash == self.after => Standing::Compacted,
-            _ if self.after_bytes.is_none() || begins(self.after_bytes, self.after) => Standing::Changed,
-            _ if begins(self.before_bytes, self.before) || earlier.iter().any(is_back) => Standing::WithoutIt,
+            _ if self.after_bytes.is_none() || begins(&now, self.after_bytes, self.after) => {
+                Standing::Changed
+            }
+            _ if self.is_begun_by(&now) || earlier.iter().any(is_back) => Standing::WithoutIt,
             _ => Standing::Changed,
         })
     }
@@ -201,6 +253,24 @@ impl Replaced {
         Ok(may_be && self.standing(&[])? == Standing::Compacted)
     }
 
+    /// Keeps names for what is to be replaced when the file is put back, where an agent may have it open: nobody would find
+    /// otherwise what it writes then. A file system without links has no second names.
+    pub(crate) fn keep_names(&self) -> Vec<Left> {
+        let Some(bytes) = self.after_bytes.filter(|_| self.is_appended_to()) else { return Vec::new() };
+        let mut kept: Vec<Left> = Vec::new();
+        for file in [Some(&self.path), self.copy_of_what_was_made()].into_iter().flatten() {
+            let is_spent = |path: &Path| {
+                let is_known = |left: &Left| left.path == path && left.is_untouched();
+                are_same(path, file)
+                    || self.left.iter().any(is_known) && kept.iter().all(|one| one.path != path)
+            };
+            if let Ok(path) = output::name_beside(&self.path, ".undone", file, is_spent) {
+                kept.push(Left { path, held: self.after, bytes });
+            }
+        }
+        kept
+    }
+
     /// Puts the file back as it was, `over` what stands there as the compaction left it.
     ///
     /// # Errors
@@ -211,16 +281,36 @@ impl Replaced {
             bail!("what it was, {backup}, is not there any more, or was changed")
         };
         let unlocked = Target::unlocked(&self.path);
-        match over {
+        let target = match over {
             Over::Anything => unlocked.locked_too(),
             _ => unlocked,
+        };
+        target.check()?;
+        // The file itself, where nothing was written to it: an agent that has it open since then writes into the session again.
+        let is_whole = || fs::read(&self.backup).is_ok_and(|kept| kept == before);
+        let is_itself =
+            self.is_appended_to() && is_whole() && output::link_over(&self.backup, &self.path).is_ok();
+        if !is_itself {
+            target.put(&before)?;
         }
-        .put(&before)?;
         // What is kept beside it is what it is now, and not what was made of it here.
-        if fs::read(&self.backup).is_ok_and(|kept| ContentHash::of(&kept) == self.after) {
-            Target::unlocked(&self.backup).locked_too().put(&before)?;
+        if let Some(copy) = self.copy_of_what_was_made()
+            && output::link_over(&self.path, copy).is_err()
+        {
+            Target::unlocked(copy).locked_too().put(&before)?;
         }
         Ok(())
+    }
+
+    /// Returns whether the compaction went behind what the session held: then it is a file that only grows.
+    fn is_appended_to(&self) -> bool {
+        self.is_transcript && fs::read(&self.path).is_ok_and(|now| self.is_begun_by(&now))
+    }
+
+    /// Returns the copy, where it holds what the compaction made: a later one renewed it.
+    fn copy_of_what_was_made(&self) -> Option<&PathBuf> {
+        let holds = fs::read(&self.backup).is_ok_and(|kept| ContentHash::of(&kept) == self.after);
+        Some(&self.backup).filter(|_| holds)
     }
 
     /// Returns the transcript as it was, and in words where that is; `None` where it is nowhere.
@@ -235,41 +325,6 @@ impl Replaced {
             let words = format!("the first {length} bytes of {name}");
             (ContentHash::of(&bytes) == self.before).then_some((bytes, words))
         })
-    }
-
-    /// Returns how many bytes stand behind the transcript in its copy that are nowhere else: an agent that had it open when it was
-    /// replaced goes on writing into what is the copy now.
-    pub(crate) fn left_behind(&self) -> Option<u64> {
-        let before = self.before_bytes?;
-        // Most copies are told apart without reading them.
-        fs::metadata(&self.backup).ok().filter(|found| found.len() > before)?;
-        let kept = fs::read(&self.backup).ok()?;
-        let begins = |length: Option<u64>, hash: ContentHash| {
-            let start = usize::try_from(length?).ok().and_then(|length| kept.get(..length))?;
-            (ContentHash::of(start) == hash).then_some(())
-        };
-        // A copy that a later compaction renewed holds what this one left.
-        let is_of_this = begins(self.before_bytes, self.before).is_some();
-        let is_renewed = begins(self.after_bytes, self.after).is_some();
-        let is_elsewhere = || fs::read(&self.path).is_ok_and(|now| now.starts_with(&kept));
-        (is_of_this && !is_renewed && !is_elsewhere()).then(|| kept.len() as u64 - before)
-    }
-
-    /// Says what an agent wrote into the copy alone, and how to get at it.
-    pub(crate) fn tell_left_behind(&self) {
-        let Some(bytes) = self.left_behind() else { return };
-        let (kept, from) = (paint::path(&self.backup), self.before_bytes.unwrap_or_default() + 1);
-        let bytes = paint::counted(bytes, "byte");
-        say!("{kept} holds {bytes} more than the session had: an agent had it open");
-        let copy = paint::for_shell(&self.backup.to_string_lossy());
-        let into = paint::for_shell(&self.path.to_string_lossy());
-        say::with_whole("  shows them:", &format!("tail -c +{from} {copy}"));
-        let undone = match (self.standing(&[]), &self.session) {
-            (Ok(Standing::AsBefore), _) | (_, None) => String::new(),
-            (_, Some(session)) => format!("longhaul undo {session}{} && ", super::flags()),
-        };
-        let words = "  gives them back to the session, once the agent is left:";
-        say::with_whole(words, &format!("{undone}cp {copy} {into}"));
     }
 
     /// Returns in words where the transcript as it was is; `None` where it is nowhere.

@@ -18,6 +18,7 @@ mod in_place;
 mod kills;
 #[path = "../../../longhaul-redact/tests/it/kinds.rs"]
 mod kinds;
+mod left_open;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod other_agents;

@@ -153,27 +153,13 @@ pub(super) fn take_back(plan: &Plan<'_>, report: &Report) {
     }
 }
 
-/// Says of the copies that earlier compactions of the file left whether an agent has written to them since: nobody else would.
+/// Says of the files that stood where the session is whether an agent has written to them since: nobody else would.
 pub(super) fn tell_left_behind(plan: &Plan<'_>, report: &Report) {
     let Some(recorded) = &report.recorded else { return };
     let Ok(place) = plan.file.canonicalize() else { return };
-    let traces = async |store: &Store| {
-        let mut files: Vec<Replaced> = Vec::new();
-        for record in store.records(&recorded.id).await? {
-            let trace = Trace::of(store, &record.id).await?;
-            files.extend(trace.map_or_else(Vec::new, |trace| trace.files));
-        }
-        Ok(files)
-    };
+    let replaced = |store: &Store| store::block_on(store::replaced_at(store, &recorded.id, &place));
     // What cannot be looked up is no reason to say that the compaction failed.
-    let files = plan.keeper.store().and_then(|store| store::block_on(traces(store))).unwrap_or_default();
-    let mut told: Vec<&Path> = Vec::new();
-    for file in files.iter().rev().filter(|file| file.path == place) {
-        if !told.contains(&&*file.backup) {
-            told.push(&file.backup);
-            file.tell_left_behind();
-        }
-    }
+    store::tell_left_behind(&plan.keeper.store().and_then(replaced).unwrap_or_default());
 }
 
 /// Keeps beside the record what the compaction does to the file, so that `undo` can take that back too, and returns whether it
