@@ -23,7 +23,8 @@ mod withdraw;
 pub(crate) use held::{Held, without_secret};
 pub(crate) use left::{Left, replaced_at, tell_left_behind};
 pub(crate) use place::{
-    KEY, data_folder, flags, flags_from_anywhere, must_take_key, open, open_to_read, place, spare,
+    KEY, data_folder, flags, flags_from_anywhere, must_take_key, open, open_to_read, place, spare, try_place,
+    try_to_write,
 };
 pub(crate) use trace::{Replaced, Standing, Trace, is_output, note_output};
 pub(crate) use withdraw::Withdrawal;

@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use longhaul::store::{Location, StoreError};
+use longhaul::{
+    store::{Location, StoreError, lasting_key},
+    transcript::Redacted,
+};
 
 use super::Store;
 use crate::{args::StoreArgs, exit::Impossible, output::are_one_place, paint, pipe};
@@ -139,6 +142,29 @@ pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result
         true => bail!(Impossible(format!("{flag} {} would replace the store itself", paint::path(path)))),
         false => Ok(()),
     }
+}
+
+/// Fails where there is no room for a transcript of so many bytes beside what a store in a file holds, or no place for one. Nothing
+/// is left there.
+pub(crate) fn try_place(args: &StoreArgs, bytes: usize) -> Result<()> {
+    /// What it is kept in is no smaller than it, with an index of its words and a log of what is written.
+    const TIMES: u64 = 3;
+    /// What an empty store takes.
+    const EMPTY: u64 = 256 << 10;
+    let Location::File(path) = place(args)? else { return Ok(()) };
+    // As far as the folders are there; the others are made.
+    let folder = std::path::absolute(&path)?;
+    let folder = folder.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    let mut file = tempfile::tempfile_in(folder)?;
+    let room = EMPTY + TIMES * bytes as u64;
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), room), &mut file)?;
+    Ok(())
+}
+
+/// Fails where nothing can be written to the store.
+pub(crate) async fn try_to_write(store: &Store) -> Result<()> {
+    let key = lasting_key([b"whether anything can be written".as_slice()]);
+    Ok(store.cache(&key, &Redacted::assume(Vec::new())).await?)
 }
 
 /// Opens the store that `args` name, or the user's own.

@@ -271,12 +271,18 @@ fn what_could_not_be_recorded_replaces_nothing() {
     let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(names.count(), 4, "nothing was made");
     // What takes nobody's place is written, and it is said that it is not recorded.
-    let ran = compact(&folder, &["-o", "new", "--store", "notes.db"]);
-    assert!(
-        ran.code == 0 && ran.said().contains("the compaction was not recorded: the store"),
-        "{}",
-        ran.stderr
-    );
+    for out in ["new", "-"] {
+        let ran = compact(&folder, &["-o", out, "--store", "notes.db"]);
+        assert!(
+            ran.code == 0 && ran.said().contains("the compaction was not recorded: the store"),
+            "{}",
+            ran.stderr
+        );
+        // Nor does the summary say that something could be looked up there.
+        let written = if out == "-" { ran.stdout } else { said(&folder, out) };
+        let written = String::from_utf8(written).unwrap();
+        assert!(written.contains("[Context Summary") && !written.contains("summary-lookup"), "{written}");
+    }
     let ran = compact(&folder, &["--in-place", "--no-store"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }

@@ -14,7 +14,7 @@ use super::{Destination, Made, NotKept, Plan, Report};
 use crate::{
     args::StoreArgs,
     clock, exit,
-    output::are_same,
+    output::{Target, are_same},
     store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
 };
 
@@ -82,15 +82,15 @@ impl<'a> Keeper<'a> {
 pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Report) -> Result<()> {
     let (said, done, is_elsewhere) = match made {
         _ if !plan.keeper.is_used => return Ok(()),
-        Some(Made { said, done, is_elsewhere }) => (said, Some(done), is_elsewhere),
+        Some(Made { said, done, is_elsewhere, .. }) => (said, Some(done), is_elsewhere),
         // Whoever wants it kept wants that also of what is short.
         None if *plan.destination == Destination::Nowhere && plan.breakdown.messages > 0 => {
             let messages = redacted_messages(&plan.document, plan.redactor.as_ref());
-            (Said::new(plan.session_id.clone(), messages, plan.name), None, false)
+            let said = Said::new(plan.session_id.clone(), messages, plan.name);
+            (said.with_spellings(&plan.document, plan.redactor.as_ref()), None, false)
         }
         None => return Ok(()),
     };
-    let said = said.with_spellings(&plan.document, plan.redactor.as_ref());
     let must_be_recorded = plan.must_be_recorded();
     match recorded(plan, &said, done.as_ref()) {
         Ok((recorded, forgotten)) => {
@@ -102,6 +102,20 @@ pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Repor
         Err(error) => report.not_recorded = Some(exit::words(&error)),
     }
     Ok(())
+}
+
+/// Keeps the originals alone, before anybody reads in a history that they are there. Where it goes to stdout nobody may get it, and
+/// nothing is recorded before that: then it is only tried whether the store takes anything.
+pub(super) fn keep_originals(plan: &Plan<'_>, said: &Said<'_>) -> Result<()> {
+    if matches!(plan.target, Target::File { .. }) {
+        let store = plan.keeper.store()?;
+        return store::block_on(store::keep(store, said, None, AfterSummary::Kept)).map(|_| ());
+    }
+    store::try_place(plan.keeper.args, plan.document.as_bytes().len())?;
+    match plan.keeper.existing()? {
+        Some(store) => store::block_on(store::try_to_write(store)),
+        None => Ok(()),
+    }
 }
 
 /// Records the originals and the summary, where there is one, and returns where, and how many messages of it were forgotten.

@@ -13,7 +13,7 @@ use longhaul::{
     wire::{self, Format},
 };
 
-use super::{Plan, plan::Recent};
+use super::{Plan, keeper::keep_originals, plan::Recent};
 use crate::{
     clock,
     exit::{self, Impossible},
@@ -30,11 +30,30 @@ pub(super) struct Made<'a> {
     pub(super) done: CompactedDocument,
     /// It began with a summary whose originals are not in the store.
     pub(super) is_elsewhere: bool,
+    /// Its summary says how originals are looked up in the store.
+    pub(super) promises_lookup: bool,
 }
 
 impl<'a> Made<'a> {
-    /// Compacts the transcript, and says what there is to say of how.
+    /// Compacts the transcript, and says what there is to say of how. What a summary promises is in the store then: where nothing
+    /// can be kept there, it promises nothing.
     pub(super) fn by(plan: &Plan<'a>) -> Result<Made<'a>> {
+        let asks_a_model = plan.mode != SummaryMode::Rules;
+        // Who asks a model opens the store for what it says in any case, and is not to ask twice.
+        let may_be_kept = !asks_a_model || plan.is_dry || plan.keeper.store().is_ok();
+        let made = Made::with(plan, may_be_kept)?;
+        // Where nothing may be written that is not recorded, nothing is promised in vain.
+        if !made.promises_lookup || plan.is_dry || plan.must_be_recorded() {
+            return Ok(made);
+        }
+        match keep_originals(plan, &made.said) {
+            Ok(()) => Ok(made),
+            // That nothing is recorded is told where that is tried.
+            Err(_) => Made::with(plan, false),
+        }
+    }
+
+    fn with(plan: &Plan<'a>, may_be_kept: bool) -> Result<Made<'a>> {
         if plan.redactor.is_none() {
             say!("--no-redact: secrets are summarized and recorded as they are");
         }
@@ -58,7 +77,9 @@ impl<'a> Made<'a> {
             ..Within::new(plan.budget)
         };
         let said = Said::new(plan.session_id.clone(), session.state().redacted(), plan.name);
-        let session = match plan.lookup(&said) {
+        let lookup = plan.lookup(&said).filter(|_| may_be_kept);
+        let promises_lookup = lookup.is_some();
+        let session = match lookup {
             Some(lookup) => session.with_lookup(lookup),
             None => session,
         };
@@ -82,7 +103,8 @@ impl<'a> Made<'a> {
             );
         }
         tell_of_little(&done, plan.budget);
-        Ok(Made { said, done, is_elsewhere })
+        let said = said.with_spellings(document, plan.redactor.as_ref());
+        Ok(Made { said, done, is_elsewhere, promises_lookup })
     }
 }
 
