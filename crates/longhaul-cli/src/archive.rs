@@ -1,5 +1,6 @@
 //! Reading what was recorded.
 
+mod asked;
 mod named;
 mod shown;
 
@@ -206,7 +207,7 @@ impl Archive {
         let chosen = match names.len() {
             0 => return Err(error),
             1 if !must_ask => Some(0),
-            _ => found::pick(&format!("{:?} may be any of these", plain(name)), &names),
+            _ => found::pick(&format!("{:?} may be any of these", plain(name)), &self.titled(&meant)),
         };
         match chosen {
             Some(at) => {
@@ -218,6 +219,14 @@ impl Archive {
                 plain(name),
                 names.join("\n  ")
             ),
+            None if is_about => {
+                bail!(
+                    "{:?} may be any of {} recorded sessions:\n  {}",
+                    plain(name),
+                    names.len(),
+                    names.join("\n  ")
+                )
+            }
             None => Err(error),
         }
     }
@@ -244,7 +253,7 @@ impl Archive {
             Some((found.changed.max(changed_at(info)), info))
         });
         let of_agent = recorded.max_by_key(|(changed, _)| *changed);
-        let newest = self.chat_here(&all, of_agent.map(|(changed, _)| changed), reach)?;
+        let newest = self.newest_of_here(&all, of_agent.map(|(changed, _)| changed), reach)?;
         if let Some(newest) = newest.or(of_agent.map(|(_, info)| info)) {
             return Ok(Some(session_of(newest)));
         }
@@ -274,27 +283,45 @@ impl Archive {
     /// Returns the newest conversation of `chat` that was held in this folder, where it was gone on with after `least`.
     pub(crate) fn newest_chat(&self, least: Option<SystemTime>) -> Result<Option<SessionId>> {
         let all = self.wait(self.store.sessions())?;
-        Ok(self.chat_here(&all, least, Reach::Around)?.map(session_of))
+        let here = env::current_dir().unwrap_or_default();
+        let held = |some: &[&SessionInfo]| self.are_held_in(some, &here, Reach::Around);
+        Ok(newest_that(&all, least, held)?.map(session_of))
     }
 
-    fn chat_here<'a>(
+    /// Returns the newest conversation of `chat` or plain transcript of this folder.
+    fn newest_of_here<'a>(
         &self,
         all: &'a [SessionInfo],
         least: Option<SystemTime>,
         reach: Reach,
     ) -> Result<Option<&'a SessionInfo>> {
         let here = env::current_dir().unwrap_or_default();
-        // The store gives the newest first: most often it is among them.
-        let newer: Vec<&SessionInfo> =
-            all.iter().take_while(|info| least.is_none_or(|least| changed_at(info) > least)).collect();
-        for some in newer.chunks(AT_ONCE) {
-            let held = self.block_on(Held::of_all(&self.store, some.iter().map(|info| &info.session)))?;
-            let is_here = |held: &Option<Held>| held.as_ref().is_some_and(|held| held.is_of(&here, reach));
-            if let Some(at) = held.iter().position(is_here) {
-                return Ok(Some(some[at]));
-            }
-        }
-        Ok(None)
+        // As it is named in what is noted of files.
+        let real = here.canonicalize().unwrap_or_else(|_| here.clone());
+        newest_that(all, least, |some| {
+            let held = self.are_held_in(some, &here, reach)?;
+            let lie = self.lie_in(some, &real, reach)?;
+            Ok(held.into_iter().zip(lie).map(|(is_held, lies)| is_held || lies).collect())
+        })
+    }
+
+    /// Returns of each whether it is a conversation of `chat` that was held in the folder `here`.
+    fn are_held_in(&self, some: &[&SessionInfo], here: &Path, reach: Reach) -> Result<Vec<bool>> {
+        let held = self.block_on(Held::of_all(&self.store, some.iter().map(|info| &info.session)))?;
+        Ok(held.iter().map(|held| held.as_ref().is_some_and(|held| held.is_of(here, reach))).collect())
+    }
+
+    /// Returns of each whether the transcript that was compacted last lay in the folder `here`.
+    fn lie_in(&self, some: &[&SessionInfo], here: &Path, reach: Reach) -> Result<Vec<bool>> {
+        let last = |info: &&SessionInfo| info.state.chain.last().or(info.state.undone.last()).cloned();
+        let last: Vec<Option<SummaryId>> = some.iter().map(last).collect();
+        let known: Vec<&SummaryId> = last.iter().flatten().collect();
+        let mut traces = self.block_on(Trace::of_all(&self.store, &known))?.into_iter();
+        let lies = |id: &Option<SummaryId>| {
+            let trace = id.as_ref().and_then(|_| traces.next().flatten());
+            trace.is_some_and(|trace| trace.is_of(here, reach))
+        };
+        Ok(last.iter().map(lies).collect())
     }
 
     /// Returns where a conversation of `chat` was held, and with whom.
@@ -396,13 +423,6 @@ impl Archive {
         Ok(family(&all, id).map(session_of).collect())
     }
 
-    /// Returns the recorded sessions whose first request holds `words`.
-    fn about(&self, words: &str) -> Vec<SessionId> {
-        let all = self.wait(self.store.sessions()).unwrap_or_default();
-        let recorded = |found: &found::Found| family(&all, &found.id()).next().map(session_of);
-        found::all_about(words).iter().filter_map(recorded).collect()
-    }
-
     /// Returns the sessions whose id, or another name, begins or ends with `part`: four letters or more.
     fn with_part(&self, part: &str) -> Result<Vec<SessionInfo>> {
         if !found::may_name(part) {
@@ -416,8 +436,23 @@ impl Archive {
     }
 }
 
-/// Of so many conversations at once is asked where they were held.
-const AT_ONCE: usize = 500;
+/// Returns the newest of `all` that changed after `least` and is told to be meant: of so many at once is asked. The store gives the
+/// newest first, and most often it is among them.
+fn newest_that<'a>(
+    all: &'a [SessionInfo],
+    least: Option<SystemTime>,
+    are: impl Fn(&[&'a SessionInfo]) -> Result<Vec<bool>>,
+) -> Result<Option<&'a SessionInfo>> {
+    const AT_ONCE: usize = 500;
+    let newer: Vec<&SessionInfo> =
+        all.iter().take_while(|info| least.is_none_or(|least| changed_at(info) > least)).collect();
+    for some in newer.chunks(AT_ONCE) {
+        if let Some(at) = are(some)?.iter().position(|is| *is) {
+            return Ok(Some(some[at]));
+        }
+    }
+    Ok(None)
+}
 
 fn must_exist(args: &StoreArgs) -> Result<()> {
     match Archive::is_there(args)? {

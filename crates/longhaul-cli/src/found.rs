@@ -91,11 +91,6 @@ pub(crate) fn all_here(reach: Reach) -> impl Iterator<Item = Found> {
     all().into_iter().filter(move |found| About::quick(found).is_of(&here, reach))
 }
 
-/// Returns the sessions whose title holds each of `words`, the newest first.
-pub(crate) fn all_about(words: &str) -> Vec<Found> {
-    all().into_iter().filter(|found| About::quick(found).is_about(words)).collect()
-}
-
 /// Returns the file of the newest session of the folder that one is in, and says which it is.
 pub(crate) fn newest_here() -> Result<PathBuf> {
     let Some(found) = newest() else {

@@ -2,24 +2,18 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    iter,
     process::ExitCode,
-};
-
-use anyhow::Result;
-use longhaul::{
-    store::SessionInfo,
-    transcript::{Span, Transcript},
 };
 
 use crate::{
     archive::{Archive, utc},
     args::{SessionsArgs, StoreArgs},
-    found::{self, About, Found},
+    found::{self, Found},
     output::Target,
     paint::{GREY, Painter, counted, grouped, harmless_json, line_width, name, width},
     store,
 };
+use anyhow::Result;
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
     let found = found::all();
@@ -67,8 +61,7 @@ fn recorded(args: &StoreArgs, found: &[Found], json: bool, most: usize) -> Resul
     let archive = Archive::existing(args)?;
     let sessions = archive.wait(archive.store.sessions())?;
     let mut out = String::new();
-    let asked: Vec<Vec<String>> =
-        sessions.iter().take(most).map(|info| asked(&archive, info, found)).collect();
+    let asked: Vec<Vec<String>> = sessions.iter().take(most).map(|info| archive.asked(info, found)).collect();
     for (info, title) in sessions.iter().zip(titles(&asked)) {
         let state = &info.state;
         if json {
@@ -109,24 +102,6 @@ fn recorded(args: &StoreArgs, found: &[Found], json: bool, most: usize) -> Resul
         out.push_str(&format!("… and {}\n", counted((sessions.len() - most) as u64, "other")));
     }
     Ok(out)
-}
-
-/// Returns what was asked first in a session that is recorded, and what then: where its file is on this machine, by that, which has
-/// what was said before its agent compacted it.
-fn asked(archive: &Archive, info: &SessionInfo, found: &[Found]) -> Vec<String> {
-    let file = found.iter().find(|found| found.id() == info.session.as_str());
-    let title = file.and_then(|found| About::quick(found).title);
-    /// The first request stands among so many messages.
-    const FIRST: u64 = 12;
-    let span = Span { start: 0, end: info.state.messages.min(FIRST) };
-    // Of many that are looked at few are shown, and a title proves nothing.
-    let first = archive.wait(archive.store.as_journaled(&info.session, span)).unwrap_or_default();
-    let said: Transcript = first.into_iter().filter_map(|original| original.message).collect();
-    let asked = found::asked_in(said.entries());
-    match title {
-        Some(title) => iter::once(title).chain(asked).collect(),
-        None => asked,
-    }
 }
 
 /// Returns a title for each of these sessions: what was asked first in it, and where others began alike, what was asked in none of

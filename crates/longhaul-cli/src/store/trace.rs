@@ -2,7 +2,7 @@
 //! nothing that was said, and stays when something is forgotten in another session.
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Left, Store, left::begins};
 use crate::{
+    found::{self, Reach},
     output::{self, Over, Target, are_same},
     paint,
 };
@@ -32,6 +33,9 @@ pub(crate) struct Trace {
     /// The files that were not there before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) made: Vec<PathBuf>,
+    /// The folder that the transcript lay in, where it is nothing that an agent keeps: then it is of that folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<PathBuf>,
 }
 
 /// A transcript in whose place its compacted history was put.
@@ -86,7 +90,23 @@ impl Trace {
             format: format.name().to_owned(),
             files: file.into_iter().collect(),
             made: made.into_iter().filter(|path| path.is_file()).collect(),
+            folder: None,
         }
+    }
+
+    /// The same, of the transcript at `path`, or of one that came through a pipe.
+    pub(crate) fn from(self, path: &Path) -> Trace {
+        let folder = match path.is_file() {
+            true if found::is_kept_by_an_agent(path) => None,
+            true => path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)),
+            false => env::current_dir().ok(),
+        };
+        Trace { folder: folder.filter(|folder| folder.to_str().is_some()), ..self }
+    }
+
+    /// Returns whether the transcript is of the folder `here`, as a session of an agent's may be.
+    pub(crate) fn is_of(&self, here: &Path, reach: Reach) -> bool {
+        self.folder.as_ref().is_some_and(|folder| reach.takes(folder, here))
     }
 
     /// Returns the format that the history is in.
@@ -106,6 +126,7 @@ impl Trace {
         if redactor.is_some_and(|redactor| !redactor.redact_json(&json).1.is_empty()) {
             self.files.clear();
             self.made.clear();
+            self.folder = None;
         }
         let is_kept = !self.files.is_empty();
         if let Some(before) = Trace::of(store, id).await? {
@@ -130,6 +151,7 @@ impl Trace {
     pub(crate) async fn forget_files(mut self, store: &Store, id: &SummaryId) -> Result<()> {
         self.files.clear();
         self.made.clear();
+        self.folder = None;
         self.put(store, id).await
     }
 
@@ -151,6 +173,12 @@ impl Trace {
     async fn put(&self, store: &Store, id: &SummaryId) -> Result<()> {
         let json = Redacted::assume(serde_json::to_vec(self)?);
         Ok(store.cache(&key(id), &json).await?)
+    }
+
+    /// Returns what is kept beside each of these records, in their order.
+    pub(crate) async fn of_all(store: &Store, ids: &[&SummaryId]) -> Result<Vec<Option<Trace>>> {
+        let noted = store.all_cached(&ids.iter().map(|id| key(id)).collect::<Vec<_>>()).await?;
+        Ok(noted.into_iter().map(|json| serde_json::from_slice(&json?).ok()).collect())
     }
 
     /// Returns what is kept beside the record `id`.

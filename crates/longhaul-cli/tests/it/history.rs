@@ -36,6 +36,70 @@ fn a_summary_says_how_a_handle_is_looked_up_where_it_can_be() {
     assert!(text(&run(&folder, &["recall", "m12"])).contains("m12"));
 }
 
+/// Puts a chat into the folder that lies at `place`, and compacts it there.
+fn compacted_at(folder: &Folder, place: &str, asks: &str) {
+    let here = folder.path().join(place);
+    std::fs::create_dir_all(&here).unwrap();
+    let said = (0..40).map(|n| {
+        let (role, text) = if n % 2 == 0 { ("user", asks) } else { ("assistant", "It is done, and stays so.") };
+        serde_json::json!({ "role": role, "content": format!("{text} Step {n} of {place}. {}", "word ".repeat(40)) })
+    });
+    std::fs::write(here.join("chat.json"), Value::from_iter(said).to_string()).unwrap();
+    let ran = folder.run_in(&here, &["compact", "chat.json", "--budget", "1000", "-o", "small.json"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn recorded_sessions_are_meant_by_words_of_their_first_request() {
+    let folder = Folder::new();
+    compacted_at(&folder, "one", "Mend the zebra counter.");
+    compacted_at(&folder, "two", "Mend the giraffe counter.");
+    let of = |words: &str| {
+        let ran = run(&folder, &["history", words, "--json"]);
+        let first = &json(&ran)["summaries"][0]["text"];
+        first.as_str().unwrap().to_owned()
+    };
+    assert!(of("zebra counter").contains("zebra") && of("GIRAFFE mend").contains("giraffe"));
+    for command in ["diff", "history"] {
+        let ran = run(&folder, &[command, "zebra counter"]);
+        assert!(ran.said().contains("session "), "{command}: {}", ran.stderr);
+        let both = folder.run(&[command, "counter"], b"");
+        assert!(both.code != 0 && both.said().contains("any of 2 recorded sessions"), "{}", both.stderr);
+        let none = folder.run(&[command, "okapi counter"], b"");
+        assert!(none.code != 0 && none.said().contains("no session okapi counter"), "{}", none.stderr);
+    }
+    // Where something is changed nobody guesses.
+    let undone = folder.run(&["undo", "zebra counter"], b"");
+    assert!(
+        undone.code == 1 && undone.said().contains("takes no words for one; they stand in"),
+        "{}",
+        undone.stderr
+    );
+}
+
+#[test]
+fn a_plain_transcript_is_of_the_folder_that_it_lies_in() {
+    let folder = Folder::new();
+    compacted_at(&folder, "one", "Mend the zebra counter.");
+    compacted_at(&folder, "two", "Mend the giraffe counter.");
+    for (place, asked) in [("one", "zebra"), ("two", "giraffe")] {
+        let ran = folder.run_in(&folder.path().join(place), &["history"], b"");
+        assert!(ran.code == 0 && text(&ran).contains(asked), "{place}: {}", ran.stderr);
+    }
+    std::fs::create_dir(folder.path().join("three")).unwrap();
+    let ran = folder.run_in(&folder.path().join("three"), &["history"], b"");
+    assert!(ran.code == 4 && ran.said().contains("which session?"), "{}", ran.stderr);
+    // What changes something is taken from there alone.
+    assert_eq!(folder.run_in(&folder.path().join("one"), &["undo"], b"").code, 0);
+    assert_eq!(folder.run(&["undo"], b"").code, 4);
+    let ran = folder.run_in(&folder.path().join("one"), &["history"], b"");
+    assert!(
+        ran.code == 0 && text(&ran).contains("zebra"),
+        "taken back, it is of its folder still: {}",
+        ran.stderr
+    );
+}
+
 /// What is printed to be typed does what it says, in a shell as it stands there.
 #[test]
 fn every_command_that_is_printed_finds_the_store() {

@@ -192,7 +192,7 @@ pub(super) fn keep_trace(
         Some(Replaced::new(path, backup, &before, history)?.of(&recorded.id, is_transcript))
     };
     let made = plan.output.filter(|_| backup.is_none());
-    let trace = Trace::new(plan.document.format(), backup.and_then(before), made);
+    let trace = Trace::new(plan.document.format(), backup.and_then(before), made).from(plan.file);
     let keep = async |store: &Store| {
         let is_kept = trace.keep(store, &record.id, plan.redactor.as_ref()).await?;
         if plan.output.is_some() {
