@@ -46,7 +46,7 @@ pub(crate) fn flags() -> &'static str {
     FLAGS.get().map_or("", String::as_str)
 }
 
-/// Returns the flags for a person's shell: as the user named the store, but for what is secret in it.
+/// Returns the flags for a person's shell: where they are typed nobody knows. What is secret in a server's address is not in them.
 fn flags_to_type(args: &StoreArgs) -> Result<String> {
     let is_told = |variable: &str, path: &Path| env::var_os(variable).is_some_and(|told| told == *path);
     let mut flags = String::new();
@@ -54,7 +54,7 @@ fn flags_to_type(args: &StoreArgs) -> Result<String> {
         let place = place(args)?;
         if !is_usual(&place) {
             let named = match place {
-                Location::File(_) => path.to_string_lossy().into_owned(),
+                Location::File(_) => whole(path),
                 server => server.to_string(),
             };
             flags.push_str(&format!(" --store {}", paint::for_shell(&named)));
@@ -62,9 +62,14 @@ fn flags_to_type(args: &StoreArgs) -> Result<String> {
     }
     let key = args.store_key_file.as_ref().filter(|path| !is_told("LONGHAUL_STORE_KEY_FILE", path));
     if let Some(path) = key {
-        flags.push_str(&format!(" --store-key-file {}", paint::for_shell(&path.to_string_lossy())));
+        flags.push_str(&format!(" --store-key-file {}", paint::for_shell(&whole(path))));
     }
     Ok(flags)
+}
+
+/// Returns the path from the root, as far as there is text for it.
+fn whole(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }
 
 /// Returns the flags with which a command finds the store from anywhere, and where no variable says more: an agent that reads of it
