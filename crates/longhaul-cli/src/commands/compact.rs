@@ -63,7 +63,7 @@ fn carried_out(plan: &Plan<'_>) -> Result<Report> {
         false => Some(Made::by(plan)?),
     };
     match &made {
-        None => report.rests(),
+        None => report.rests(plan.billed),
         Some(made) => report.fill(&made.done),
     }
     let history = history(plan, made.as_ref())?;

@@ -94,6 +94,10 @@ struct Forecast {
     adjusted: Vec<Adjustment>,
     /// What the history would cost after a compaction now; `None` where it is at the target already.
     after: Option<Tokens>,
+    /// The budget that this leaves for the messages as they are counted, where more was billed than is counted: `compact`, which knows
+    /// a history and not what its agent sends beside it, goes by what is counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_as_counted: Option<Tokens>,
 }
 
 pub(crate) fn run(mut args: ContextArgs) -> Result<ExitCode> {
@@ -177,6 +181,7 @@ fn seen_stored(stored: &Stored) -> View {
             upcoming: with_tools::forecast(outlook.forecast, tools).upcoming,
             adjusted: outlook.adjustments,
             after: if state.tokens() > limits.target { foretold() } else { None },
+            budget_as_counted: None,
         },
     }
 }
@@ -329,6 +334,7 @@ fn forecast(
         upcoming: with_tools::forecast(coming, tools).upcoming,
         adjusted,
         after,
+        budget_as_counted: after.is_some().then_some(target - unseen).filter(|_| unseen > Tokens::ZERO),
     }
 }
 
@@ -447,10 +453,11 @@ fn words(forecast: &Forecast, view: &View) -> String {
         None => lines.extend(forecast.held.map(|hold| format!("for now: {hold}"))),
     }
     lines.extend(forecast.adjusted.iter().map(ToString::to_string));
+    let as_billed = if forecast.budget_as_counted.is_some() { ", as billed" } else { "" };
     lines.push(match forecast.after {
         Some(after) => {
             format!(
-                "compacted now it would go from {} to {} tokens",
+                "compacted now it would go from {} to {} tokens{as_billed}",
                 grouped(view.tokens.0),
                 grouped(after.0)
             )
@@ -463,5 +470,12 @@ fn words(forecast: &Forecast, view: &View) -> String {
         }
         None => format!("nothing to gain below the target of {} tokens", grouped(forecast.target.0)),
     });
+    if let Some(budget) = forecast.budget_as_counted {
+        lines.push(format!(
+            "`longhaul compact` counts {} of them, which the file holds: --budget {} does that",
+            grouped(view.counted.0),
+            budget.0
+        ));
+    }
     lines.join("\n")
 }

@@ -316,6 +316,24 @@ fn what_was_billed_before_is_told_no_more() {
         serde_json::from_slice(&ran.stdout).unwrap()
     };
     assert!(seen("s.jsonl")["billed"].as_u64() > Some(30_000));
+    // What is billed is more than is counted, and each says by what it goes.
+    let context = folder.run(&["context", "s.jsonl", "--window", "64000"], b"");
+    let words = String::from_utf8_lossy(&context.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, budget) =
+        words.split_once("counts 19,167 of them, which the file holds: --budget ").expect(&words);
+    assert!(
+        words.contains("it would go from 38,342 to ") && words.contains(" tokens, as billed "),
+        "{words}"
+    );
+    let compact = folder.run(&["compact", "s.jsonl", "--window", "64000", "--dry-run"], b"").said();
+    assert!(
+        compact.contains("unchanged: 19,167 tokens are within")
+            && compact.contains("billed were 38,342 last"),
+        "{compact}"
+    );
+    let budget = budget.split(' ').next().unwrap();
+    let compact = folder.run(&["compact", "s.jsonl", "--budget", budget, "--dry-run"], b"");
+    assert!(compact.code == 0 && !compact.said().contains("unchanged"), "{}", compact.stderr);
     assert_eq!(folder.run(&["compact", "s.jsonl", "--budget", "12k", "-o", "small.jsonl"], b"").code, 0);
     assert_eq!(folder.run(&["compact", "s.jsonl", "--budget", "12k", "--in-place"], b"").code, 0);
     for path in [file, folder.path().join("small.jsonl")] {

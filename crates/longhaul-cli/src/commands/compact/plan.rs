@@ -41,6 +41,8 @@ pub(super) struct Plan<'a> {
     /// It came in another format.
     pub(super) is_converted: bool,
     pub(super) breakdown: Breakdown,
+    /// What the last request and its answer were billed, where the file says so.
+    pub(super) billed: Option<Tokens>,
     pub(super) destination: &'a Destination,
     /// The file that the new history goes to; none for stdout.
     pub(super) output: Option<&'a Path>,
@@ -111,7 +113,7 @@ impl<'a> Plan<'a> {
         let layered = settings::load(&args.settings)?;
         refuse_what_cannot_apply(&layered)?;
         let document = input::document(&args.file, args.from.from.0)?;
-        let told = About::of(&args.file, &document).window;
+        let About { window: told, billed, .. } = About::of(&args.file, &document);
         let came_in = document.format();
         destination.check_source(came_in)?;
         let only_read = document.session_id().or_else(|| found::id_at(&args.file));
@@ -142,6 +144,7 @@ impl<'a> Plan<'a> {
             is_converted: document.format() != came_in,
             document,
             breakdown,
+            billed,
             destination,
             output,
             target,

@@ -195,12 +195,16 @@ impl Report {
         })
     }
 
-    /// Notes that the history stays as it is.
-    pub(crate) fn rests(&mut self) {
+    /// Notes that the history stays as it is. What was `billed` last may be more than is counted.
+    pub(crate) fn rests(&mut self, billed: Option<Tokens>) {
         let (cost, budget) = (grouped(self.tokens_before.0), grouped(self.budget.0));
         self.decision = format!("unchanged: {cost} tokens are within the budget of {budget}");
         if let Some(from) = &self.budget_from {
             self.decision.push_str(&format!(" ({from}); --budget names another"));
+        }
+        if let Some(billed) = billed.filter(|billed| *billed > self.tokens_before) {
+            let billed = grouped(billed.0);
+            self.decision.push_str(&format!("; billed were {billed} last, with what is not in the file"));
         }
     }
 
