@@ -154,8 +154,8 @@ pub(crate) struct ForgetArgs {
     pub(crate) session: String,
     #[command(flatten)]
     pub(crate) what: ForgetWhat,
-    /// With --all, do not ask first; asked is on a terminal only
-    #[arg(long, requires = "all")]
+    /// Do not ask first; asked is on a terminal only, with --all and with --older-than 0
+    #[arg(long)]
     pub(crate) yes: bool,
     /// Destroy it in the branches of the conversation too: of a range, the messages that are the same
     #[arg(long)]

@@ -33,11 +33,8 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.store)?;
     let session = archive.named(&args.session)?;
     let held = archive.wait(archive.store.require(&session))?;
-    if args.what.all
-        && !args.yes
-        && io::stdin().is_terminal()
-        && !is_sure(&archive, &held, &session, args.branches)?
-    {
+    let is_everything = args.what.all || args.what.older_than == Some(0);
+    if is_everything && !args.yes && io::stdin().is_terminal() && !is_sure(&archive, &held, &session, args)? {
         say!("nothing of {session} is forgotten");
         return Ok(ExitCode::from(FAILURE));
     }
@@ -96,13 +93,13 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
 }
 
 /// Asks whether all of the session is to go, and all of its branches where that was said.
-fn is_sure(archive: &Archive, held: &StoredSession, session: &SessionId, branches: bool) -> Result<bool> {
+fn is_sure(archive: &Archive, held: &StoredSession, session: &SessionId, args: &ForgetArgs) -> Result<bool> {
     let gone: u64 = held.forgotten.iter().map(|span| span.end - span.start).sum();
     let said = counted(held.messages.saturating_sub(gone), "message");
-    let others = if branches { relatives(archive, session)? } else { Vec::new() };
+    let others = if args.branches { relatives(archive, session)? } else { Vec::new() };
     let others: Vec<String> = others.iter().map(|other| format!(", all of {other}")).collect();
-    let question =
-        format!("Destroy {said} of {session}{} and every summary of them for good?", others.concat());
+    let summaries = if args.what.all { "and every summary of them" } else { "and no summary in force" };
+    let question = format!("Destroy {said} of {session}{} {summaries} for good?", others.concat());
     Ok(Console::Plain { unread: None }.consent(&question, None)? == Consent::Yes)
 }
 

@@ -63,8 +63,8 @@ fn chosen(term: &Term, question: &str, lines: &[String]) -> io::Result<Choice> {
                 term.write_line(&format!("> {}", lines[at]))?;
                 return Ok(Choice::One(at));
             }
-            // Ctrl-D ends what is typed elsewhere, too.
-            Key::Escape | Key::Char('q' | '\u{4}') => return Ok(Choice::None),
+            // Ctrl-D ends what is typed elsewhere, too; typed ahead, it comes as a zero.
+            Key::Escape | Key::Char('q' | 'n' | '\u{4}' | '\0') => return Ok(Choice::None),
             Key::CtrlC | Key::Char('\u{3}') => return Ok(Choice::Interrupted),
             _ => {}
         }

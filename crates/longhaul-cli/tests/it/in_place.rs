@@ -300,6 +300,13 @@ fn what_is_no_session_file_is_refused() {
         assert_eq!((ran.code, ran.said().contains("stdin is no session file")), (4, true), "{}", ran.stderr);
         assert_eq!(folder.run(&["compact", "chat.json", flag, "-o", "x"], b"").code, 2);
     }
+    // Before it is converted.
+    let line = r#"{"type":"session","version":3,"id":"0198c1e2-77aa-7b01-9c3e-5d2f8a41b6c0","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/w"}
+{"type":"message","id":"a1","parentId":null,"timestamp":"2026-11-20T09:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"Sort them"}]}}"#;
+    folder.file("pi.jsonl", line.as_bytes());
+    let ran = folder.run(&["compact", "pi.jsonl", "--budget", "100", "--as-new-session"], b"");
+    assert_eq!((ran.code, ran.stderr.lines().count()), (4, 1), "{}", ran.stderr);
+    assert!(ran.said().contains("a history of pi is no session file"), "{}", ran.stderr);
     // What fits stays as it is.
     let ran = folder.run(&["compact", example().to_str().unwrap(), "--budget", "1m", "--in-place"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -132,7 +132,9 @@ fn a_chooser_says_its_keys_and_is_left_by_each() {
     for id in ["7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa", "7d1c2f6b-5b0e-4f2d-9a53-3f4c81b0e6aa"] {
         fs::write(home.join(format!("{id}.jsonl")), &text).unwrap();
     }
-    for (keys, code) in [(&b"\x04"[..], 4), (b"\x1b", 4), (b"q", 4), (b"\x03", 130), (b"\x1b[B\r", 0)] {
+    for (keys, code) in
+        [(&b"\x04"[..], 4), (b"\x1b", 4), (b"q", 4), (b"n", 4), (b"\x03", 130), (b"\x1b[B\r", 0)]
+    {
         let Some(mut terminal) = Terminal::start(&folder, &["context", "7d1c2f6"]) else { return };
         let question = terminal.read_to("Esc leaves");
         assert!(question.contains("may be any of these"), "{question}");
@@ -142,6 +144,22 @@ fn a_chooser_says_its_keys_and_is_left_by_each() {
         let (ended, shown) = terminal.end();
         assert!(ended == code && shown.contains("\x1b[?25h"), "{keys:?}: {ended} {shown}");
     }
+}
+
+/// A terminal that waits for a line keeps Ctrl-D as a zero.
+#[test]
+fn a_chooser_is_left_by_what_was_typed_ahead() {
+    let folder = Folder::new();
+    let example = example();
+    let args = ["compact", example.to_str().unwrap(), "--budget", "4k", "-o", "out", "--session", "work"];
+    assert_eq!(folder.run(&args, b"").code, 0);
+    let Some(mut terminal) = Terminal::of(&folder, &["undo", "trim planner"], 120) else { return };
+    terminal.press(b"\x04");
+    let shown = terminal.read_to("takes no words for one");
+    // What is chosen says what it is.
+    let chosen = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa  The trim planner throws away too much.";
+    assert!(shown.contains(chosen), "{shown}");
+    assert_eq!(terminal.end().0, 1);
 }
 
 fn home_with_a_session() -> Folder {
@@ -353,6 +371,12 @@ fn all_of_a_session_is_destroyed_once_somebody_says_so() {
     terminal.press(b"n\r");
     let (code, shown) = terminal.end();
     assert!(code == 1 && shown.contains("is forgotten"), "{shown}");
+    // Of what is older than nothing, all is.
+    let mut terminal = Terminal::start(&folder, &["forget", "work", "--older-than", "0"]).unwrap();
+    terminal.read_to("Destroy 76 messages of");
+    terminal.read_to("[y]es, [n]o: ");
+    terminal.press(b"n\r");
+    assert_eq!(terminal.end().0, 1);
     let (code, shown) = Terminal::start(&folder, &[&forget[..], &["--yes"]].concat()).unwrap().end();
     assert!(code == 0 && shown.contains("destroyed"), "{shown}");
 }

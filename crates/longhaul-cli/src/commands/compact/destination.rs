@@ -76,10 +76,12 @@ impl Destination {
         }
     }
 
-    /// Fails where something is to be put into the file of a session that is only read.
-    pub(super) fn check_source(&self, format: Format) -> Result<()> {
+    /// Fails where something is to be put into the file of a session that is only read, or beside it in a format, `to`, that is no
+    /// session's.
+    pub(super) fn check_source(&self, format: Format, to: Format) -> Result<()> {
         match self {
             Destination::InPlace if format.is_import_only() => bail!(only_read(format)),
+            Destination::NewSession { .. } if !to.is_session_file() => bail!(no_session_file(format)),
             _ => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use longhaul::{
     redact::Redactor,
     tokens::ContextWindow,
     transcript::{SessionId, SummaryMode, Tokens},
-    wire::{self, Document},
+    wire::{self, Document, Format},
 };
 
 use super::{Destination, Keeper, Report};
@@ -115,7 +115,7 @@ impl<'a> Plan<'a> {
         let document = input::document(&args.file, args.from.from.0)?;
         let About { window: told, billed, .. } = About::of(&args.file, &document);
         let came_in = document.format();
-        destination.check_source(came_in)?;
+        destination.check_source(came_in, written_as(args, came_in))?;
         let only_read = document.session_id().or_else(|| found::id_at(&args.file));
         let only_read = only_read.filter(|_| came_in.is_import_only());
         let document = converted(document, args)?;
@@ -272,10 +272,15 @@ fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Tar
     Ok(Some(target))
 }
 
+/// Returns the format that a history is to be written in which came in as `format`.
+fn written_as(args: &CompactArgs, format: Format) -> Format {
+    args.to.and_then(|to| to.0).unwrap_or(format.written_as())
+}
+
 /// Returns the document in the format that is to be written.
 fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     let told = args.to.and_then(|to| to.0);
-    let to = told.unwrap_or(document.format().written_as());
+    let to = written_as(args, document.format());
     if to == document.format() {
         return Ok(document);
     }
