@@ -66,11 +66,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             .args(&until)
             .arg(format!("-artifact_prefix=artifacts/{name}-"))
             .args([
-                "-max_len=8000",
-                "-timeout=120",
-                "-rss_limit_mb=2048",
-                "-print_final_stats=1",
-                "-verbosity=0",
+                "-max_len=8000", "-timeout=120", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0",
             ])
             .current_dir(folder())
             .status()?;

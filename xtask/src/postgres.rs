@@ -59,12 +59,7 @@ impl Postgres {
         let data = folder.join("data");
         let mut initdb = as_user(&programs.join("initdb"), user);
         initdb.args([
-            "--username=postgres",
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--locale=C",
-            "--no-sync",
-            "-D",
+            "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D",
         ]);
         step(initdb.arg(&data))?;
         let settings = format!(

@@ -46,15 +46,8 @@ const FREE: &[&str] = &["tests.rs", "testing.rs", "interleavings.rs", "planted.r
 
 /// The crates whose `src` is held to [`ABSENT`]. `longhaul-client` is none: a `Retry-After` may be a date.
 const LAYERS: &[&str] = &[
-    "longhaul-transcript",
-    "longhaul-wire",
-    "longhaul-redact",
-    "longhaul-tokens",
-    "longhaul-trim",
-    "longhaul-extract",
-    "longhaul-summarize",
-    "longhaul-store",
-    "longhaul",
+    "longhaul-transcript", "longhaul-wire", "longhaul-redact", "longhaul-tokens", "longhaul-trim",
+    "longhaul-extract", "longhaul-summarize", "longhaul-store", "longhaul",
 ];
 
 /// What only `say.rs` of the command line does: one place sees to it that no text of others steers a terminal.

@@ -266,19 +266,8 @@ fn reach(sentences: &[&str]) -> usize {
 fn counts(lead: &str, items: usize) -> bool {
     const NUMBERS: [[&str; 2]; 3] = [["two", "zwei"], ["three", "drei"], ["four", "vier"]];
     const WAYS: [&str; 13] = [
-        "alternatives",
-        "branches",
-        "cases",
-        "fälle",
-        "möglichkeiten",
-        "options",
-        "outcomes",
-        "paths",
-        "possibilities",
-        "scenarios",
-        "situations",
-        "ways",
-        "wege",
+        "alternatives", "branches", "cases", "fälle", "möglichkeiten", "options", "outcomes", "paths",
+        "possibilities", "scenarios", "situations", "ways", "wege",
     ];
     let Some(names) = items.checked_sub(2).and_then(|nth| NUMBERS.get(nth)) else { return false };
     let lower = lead.to_lowercase();

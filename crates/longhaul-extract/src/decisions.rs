@@ -85,31 +85,10 @@ fn any_of(markers: &[&[&str]]) -> Option<Regex> {
 
 /// Words of choosing.
 const CHOICES: &[&str] = &[
-    "i'll use",
-    "i will use",
-    "i decided",
-    "we decided",
-    "decided to",
-    "decision:",
-    "let's go with",
-    "going with",
-    "i'll go with",
-    "i chose",
-    "we chose",
-    "chose to",
-    "we'll use",
-    "we will use",
-    "he decidido",
-    "decidimos",
-    "j'ai décidé",
-    "nous avons décidé",
-    "entschieden",
-    "decidi ",
-    "决定",
-    "決めた",
-    "決定",
-    "решил",
-    "решили",
+    "i'll use", "i will use", "i decided", "we decided", "decided to", "decision:", "let's go with",
+    "going with", "i'll go with", "i chose", "we chose", "chose to", "we'll use", "we will use",
+    "he decidido", "decidimos", "j'ai décidé", "nous avons décidé", "entschieden", "decidi ", "决定",
+    "決めた", "決定", "решил", "решили",
 ];
 
 /// Words of judging and explaining.

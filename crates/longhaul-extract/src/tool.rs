@@ -95,14 +95,8 @@ impl ToolFamily {
 /// ```
 pub fn looks_after_one(name: &str) -> bool {
     const NAMES: [&str; 8] = [
-        "write_stdin",
-        "bash_output",
-        "kill_shell",
-        "kill_bash",
-        "get_terminal_output",
-        "command_status",
-        "task_output",
-        "read_process_output",
+        "write_stdin", "bash_output", "kill_shell", "kill_bash", "get_terminal_output", "command_status",
+        "task_output", "read_process_output",
     ];
     NAMES.contains(&plain_name(name).as_str())
 }

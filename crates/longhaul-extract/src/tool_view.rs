@@ -310,14 +310,7 @@ impl<'a> CallView<'a> {
     /// Returns what is searched for.
     pub fn pattern(&self) -> Option<&str> {
         self.first(&[
-            "pattern",
-            "regex",
-            "search_term",
-            "searchTerm",
-            "query",
-            "glob_pattern",
-            "Query",
-            "symbol",
+            "pattern", "regex", "search_term", "searchTerm", "query", "glob_pattern", "Query", "symbol",
         ])
     }
 

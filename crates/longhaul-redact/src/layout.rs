@@ -155,13 +155,7 @@ mod tests {
             assert!(!lines(text).is_empty(), "{text}");
         }
         for text in [
-            "    a: x",
-            "a     b",
-            "a:    \nb",
-            "one,    two",
-            "a > b    c",
-            "a: x    ",
-            "a\n    : x",
+            "    a: x", "a     b", "a:    \nb", "one,    two", "a > b    c", "a: x    ", "a\n    : x",
             "a:   \r\n",
         ] {
             assert_eq!(squeezed(text), text);

@@ -207,13 +207,7 @@ mod tests {
     #[test]
     fn what_is_no_request_is_not_sent() {
         for body in [
-            "",
-            "{",
-            "[]",
-            "{}",
-            r#"{"messages":"x"}"#,
-            r#"{"messages":[}"#,
-            r#"{"messages":[] x}"#,
+            "", "{", "[]", "{}", r#"{"messages":"x"}"#, r#"{"messages":[}"#, r#"{"messages":[] x}"#,
             "{\"a\":1,",
         ] {
             assert_eq!(asking(Protocol::Messages, body, &[]), None, "{body}");

@@ -221,12 +221,7 @@ mod tests {
     #[test]
     fn a_cut_off_fact_is_not_saved() {
         for cut in [
-            r#"{"a": "half a sen"#,
-            r#"{"a": "#,
-            r#"{"a""#,
-            "no object",
-            "",
-            r#"{"a": 1]"#,
+            r#"{"a": "half a sen"#, r#"{"a": "#, r#"{"a""#, "no object", "", r#"{"a": 1]"#,
             r#"{"a": "\ud83d"}"#,
         ] {
             assert_eq!(repair(cut), None, "{cut}");

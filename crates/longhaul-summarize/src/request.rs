@@ -271,38 +271,15 @@ const LONGEST_REFUSAL: usize = 400;
 
 /// How a refusal begins.
 const REFUSALS: [&str; 16] = [
-    "i'm sorry",
-    "i am sorry",
-    "sorry",
-    "i apologize",
-    "apologies",
-    "i can't ",
-    "i cannot ",
-    "i'm unable",
-    "i am unable",
-    "i'm not able",
-    "i am not able",
-    "i won't ",
-    "i must decline",
-    "i'm afraid i can't",
-    "as an ai",
-    "unfortunately, i can",
+    "i'm sorry", "i am sorry", "sorry", "i apologize", "apologies", "i can't ", "i cannot ", "i'm unable",
+    "i am unable", "i'm not able", "i am not able", "i won't ", "i must decline", "i'm afraid i can't",
+    "as an ai", "unfortunately, i can",
 ];
 
 /// How it goes on.
 const ASKED: [&str; 12] = [
-    "help with",
-    "help you",
-    "assist",
-    "comply",
-    "fulfill",
-    "this request",
-    "that request",
-    "your request",
-    "summarize th",
-    "provide a summary",
-    "provide that",
-    "i can't discuss",
+    "help with", "help you", "assist", "comply", "fulfill", "this request", "that request", "your request",
+    "summarize th", "provide a summary", "provide that", "i can't discuss",
 ];
 
 /// Returns whether nobody sees anything in `text`: it is empty, blank, or made of signs that show nothing.

@@ -199,47 +199,14 @@ fn tells(said: &str, check: &Run) -> bool {
 
 /// Words by which somebody tells that a check failed.
 const FAILED: [&str; 17] = [
-    "fail",
-    "fails",
-    "failed",
-    "failing",
-    "failure",
-    "failures",
-    "error",
-    "errors",
-    "errored",
-    "broke",
-    "broken",
-    "breaks",
-    "red",
-    "exit",
-    "exits",
-    "exited",
-    "unsuccessful",
+    "fail", "fails", "failed", "failing", "failure", "failures", "error", "errors", "errored", "broke",
+    "broken", "breaks", "red", "exit", "exits", "exited", "unsuccessful",
 ];
 
 /// Words by which somebody tells that a check went well.
 const PASSED: [&str; 20] = [
-    "pass",
-    "passes",
-    "passed",
-    "passing",
-    "success",
-    "successful",
-    "successfully",
-    "succeed",
-    "succeeds",
-    "succeeded",
-    "green",
-    "ok",
-    "okay",
-    "clean",
-    "cleanly",
-    "fine",
-    "works",
-    "worked",
-    "exit",
-    "exited",
+    "pass", "passes", "passed", "passing", "success", "successful", "successfully", "succeed", "succeeds",
+    "succeeded", "green", "ok", "okay", "clean", "cleanly", "fine", "works", "worked", "exit", "exited",
 ];
 
 fn check_line(check: &Run) -> String {

@@ -83,22 +83,8 @@ pub struct ModelTable {
 
 /// What may follow a listed name and still be that model, beside a date.
 const VARIANTS: &[&str] = &[
-    "latest",
-    "preview",
-    "exp",
-    "experimental",
-    "beta",
-    "stable",
-    "thinking",
-    "reasoning",
-    "non-reasoning",
-    "instruct",
-    "it",
-    "chat",
-    "fp8",
-    "high",
-    "medium",
-    "low",
+    "latest", "preview", "exp", "experimental", "beta", "stable", "thinking", "reasoning", "non-reasoning",
+    "instruct", "it", "chat", "fp8", "high", "medium", "low",
 ];
 
 impl ModelTable {

@@ -211,17 +211,8 @@ fn seed001_line(read: &Read, arguments: &str) -> String {
     let n_lines = content.matches('\n').count() + 1;
     let lower = content.to_lowercase();
     const ERRORS: [&str; 11] = [
-        "error",
-        "fail",
-        "exception",
-        "panic",
-        "traceback",
-        "not found",
-        "cannot",
-        "denied",
-        "undefined",
-        "invalid",
-        "mismatch",
+        "error", "fail", "exception", "panic", "traceback", "not found", "cannot", "denied", "undefined",
+        "invalid", "mismatch",
     ];
     let failed = ERRORS.iter().any(|word| lower.contains(word));
     let facts = if is(&["read", "view", "cat"]) {

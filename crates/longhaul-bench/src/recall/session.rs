@@ -308,14 +308,8 @@ pub fn read(raw: &Raw, is_chat: bool) -> Read {
 
 fn is_patch_head(line: &str) -> bool {
     [
-        "*** Add File: ",
-        "*** Update File: ",
-        "*** Delete File: ",
-        "*** Move File: ",
-        "*** Add to: ",
-        "*** Update to: ",
-        "*** Delete to: ",
-        "*** Move to: ",
+        "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move File: ", "*** Add to: ",
+        "*** Update to: ", "*** Delete to: ", "*** Move to: ",
     ]
     .iter()
     .any(|head| line.starts_with(head))

@@ -170,15 +170,8 @@ mod tests {
             assert_eq!(read(line), expected, "{line:?}");
         }
         for wrong in [
-            "/frobnicate",
-            "/undo 3",
-            "/history -f",
-            "/recall",
-            "/model m x",
-            "/model m 1 2",
-            "/",
-            "/save --force",
-            "/save -f a",
+            "/frobnicate", "/undo 3", "/history -f", "/recall", "/model m x", "/model m 1 2", "/",
+            "/save --force", "/save -f a",
         ] {
             assert!(matches!(read(wrong), Typed::Wrong(_)), "{wrong}");
         }

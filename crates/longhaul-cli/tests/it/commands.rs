@@ -66,25 +66,9 @@ fn compact_keeps_its_contract() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let report = json(&std::fs::read_to_string(folder.path().join("report.json")).unwrap());
         for key in [
-            "format",
-            "encoding",
-            "budget",
-            "tokens_before",
-            "tokens_after",
-            "messages_before",
-            "messages_after",
-            "summary_tokens",
-            "summarized",
-            "digested",
-            "dropped",
-            "kept_verbatim",
-            "depth",
-            "mode",
-            "duration_ms",
-            "valid",
-            "survival",
-            "decision",
-            "summary",
+            "format", "encoding", "budget", "tokens_before", "tokens_after", "messages_before",
+            "messages_after", "summary_tokens", "summarized", "digested", "dropped", "kept_verbatim",
+            "depth", "mode", "duration_ms", "valid", "survival", "decision", "summary",
         ] {
             assert!(report.get(key).is_some(), "{key} is missing");
         }
@@ -497,15 +481,7 @@ fn under_a_preset_as_many_messages_stay_as_its_document_says() {
     for (preset, recent) in [("context-manager", 10), ("session", 10), ("two-tier", 8), ("chain", 6)] {
         let same = |set: &[&str]| {
             let usual = [
-                "compact",
-                "in.json",
-                "--mode",
-                "rules",
-                "--window",
-                "64000",
-                "--ratio",
-                "0.1",
-                "--no-store",
+                "compact", "in.json", "--mode", "rules", "--window", "64000", "--ratio", "0.1", "--no-store",
             ];
             let ran = folder.run(&[&usual[..], &["--preset", preset], set].concat(), b"");
             assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -166,11 +166,7 @@ fn a_pipe_that_nobody_writes_into_is_given_up() {
         assert!([1, 4].contains(&ran.code), "{args:?}: {}", ran.stderr);
         let said = ran.said() + &String::from_utf8_lossy(&ran.stdout);
         let reasons = [
-            "nobody writes into",
-            "nobody reads",
-            "is no file",
-            "no regular file",
-            "no store",
+            "nobody writes into", "nobody reads", "is no file", "no regular file", "no store",
             "cannot encrypt",
         ];
         assert!(reasons.iter().any(|reason| said.contains(reason)), "{args:?}: {said}");

@@ -60,47 +60,16 @@ fn no_argument_that_is_echoed_steers_a_terminal() {
         };
         let mut cases = Vec::new();
         for command in [
-            "count",
-            "context",
-            "compact",
-            "digest",
-            "import",
-            "history",
-            "diff",
-            "recall",
-            "undo",
-            "redo",
-            "audit",
-            "export",
-            "completions",
-            "frobnicate",
+            "count", "context", "compact", "digest", "import", "history", "diff", "recall", "undo", "redo",
+            "audit", "export", "completions", "frobnicate",
         ] {
             cases.push(with(&[command, name], &[]));
             cases.push(with(&[command, "s.jsonl", name], &[]));
         }
         for flag in [
-            "--from",
-            "--to",
-            "--budget",
-            "--window",
-            "--ratio",
-            "--encoding",
-            "--model",
-            "--tokenizer",
-            "--preset",
-            "--config",
-            "--set",
-            "--mode",
-            "--base-url",
-            "--summarizer-model",
-            "--protocol",
-            "--keep-recent",
-            "--goal",
-            "--store",
-            "--store-key-file",
-            "--session",
-            "-o",
-            "--report",
+            "--from", "--to", "--budget", "--window", "--ratio", "--encoding", "--model", "--tokenizer",
+            "--preset", "--config", "--set", "--mode", "--base-url", "--summarizer-model", "--protocol",
+            "--keep-recent", "--goal", "--store", "--store-key-file", "--session", "-o", "--report",
             "--max-summary-tokens",
         ] {
             cases.push(with(&compact, &[flag, name]));

@@ -154,14 +154,7 @@ fn moments(n: u32) -> impl Iterator<Item = f64> {
 fn a_compaction_that_is_killed_leaves_the_old_or_the_new() {
     let before = fs::read(example()).unwrap();
     let args = [
-        "compact",
-        "session.jsonl",
-        "--budget",
-        "4000",
-        "-o",
-        "session.jsonl",
-        "--force",
-        "--report",
+        "compact", "session.jsonl", "--budget", "4000", "-o", "session.jsonl", "--force", "--report",
         "report",
     ];
     let folder = Folder::new();

@@ -175,16 +175,7 @@ fn a_secret_as_the_name_of_a_tool_neither_stops_a_compaction_nor_gets_out() {
         folder.file("in", history.to_string().as_bytes());
         for budget in ["1100", "1600"] {
             let args = [
-                "compact",
-                "in",
-                "--from",
-                format,
-                "--budget",
-                budget,
-                "--session",
-                "work",
-                "-o",
-                "out",
+                "compact", "in", "--from", format, "--budget", budget, "--session", "work", "-o", "out",
                 "--force",
             ];
             let ran = folder.run(&args, b"");

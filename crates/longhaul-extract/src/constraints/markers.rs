@@ -90,21 +90,9 @@ fn without_reminders(sentence: &str) -> String {
 
 /// How somebody asks not to forget something, or not to leave it aside.
 const REMINDS: [&str; 15] = [
-    "n't forget",
-    "dont forget",
-    "not forget",
-    "not to forget",
-    "never forget",
-    "n't ignore",
-    "not ignore",
-    "never ignore",
-    "vergiss nicht",
-    "vergiss bitte nicht",
-    "nicht vergessen",
-    "n'oublie",
-    "não esqueça",
-    "не забудь",
-    "别忘了",
+    "n't forget", "dont forget", "not forget", "not to forget", "never forget", "n't ignore", "not ignore",
+    "never ignore", "vergiss nicht", "vergiss bitte nicht", "nicht vergessen", "n'oublie", "não esqueça",
+    "не забудь", "别忘了",
 ];
 
 /// Returns whether `word` says nothing about what a sentence is about.

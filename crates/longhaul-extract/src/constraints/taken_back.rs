@@ -120,39 +120,9 @@ fn stems(sentence: &str) -> BTreeSet<String> {
 
 /// Words that tell of nothing what it is.
 const DOES_ANYTHING: [&str; 33] = [
-    "nada",
-    "nothing",
-    "anything",
-    "everything",
-    "nichts",
-    "alles",
-    "rien",
-    "tout",
-    "todo",
-    "take",
-    "keep",
-    "give",
-    "send",
-    "want",
-    "need",
-    "look",
-    "does",
-    "done",
-    "doing",
-    "going",
-    "nehmen",
-    "machen",
-    "geben",
-    "gehen",
-    "usar",
-    "hacer",
-    "faire",
-    "mettre",
-    "puedes",
-    "puede",
-    "peux",
-    "kannst",
-    "darfst",
+    "nada", "nothing", "anything", "everything", "nichts", "alles", "rien", "tout", "todo", "take", "keep",
+    "give", "send", "want", "need", "look", "does", "done", "doing", "going", "nehmen", "machen", "geben",
+    "gehen", "usar", "hacer", "faire", "mettre", "puedes", "puede", "peux", "kannst", "darfst",
 ];
 
 /// Returns a word without an ending of English, German or Spanish, where enough is left.
@@ -374,33 +344,14 @@ fn singular(word: &str) -> &str {
 
 /// How somebody takes something back.
 const FORGET: [&str; 10] = [
-    "forget ",
-    "ignore ",
-    "disregard ",
-    "drop ",
-    "scrap ",
-    "never mind",
-    "nevermind",
-    "vergiss ",
-    "olvida ",
+    "forget ", "ignore ", "disregard ", "drop ", "scrap ", "never mind", "nevermind", "vergiss ", "olvida ",
     "oublie ",
 ];
 
 /// What may stand before that: "did you forget what I said about …" and "you ignore the rule on …" take nothing back.
 const LEADS: [&str; 13] = [
-    "ok",
-    "okay",
-    "yes",
-    "no",
-    "please",
-    "let's",
-    "lets",
-    "you can",
-    "can you",
-    "could you",
-    "want you to",
-    "but",
-    "bitte",
+    "ok", "okay", "yes", "no", "please", "let's", "lets", "you can", "can you", "could you", "want you to",
+    "but", "bitte",
 ];
 
 /// What stands before the subject of what was said.
@@ -429,12 +380,7 @@ const SAID: [&str; 20] = [
 
 /// How somebody takes back what they said just now.
 const THAT: [&str; 7] = [
-    "never mind that",
-    "nevermind that",
-    "never mind, ",
-    "nevermind, ",
-    "scratch that",
-    "forget that",
+    "never mind that", "nevermind that", "never mind, ", "nevermind, ", "scratch that", "forget that",
     "strike that",
 ];
 

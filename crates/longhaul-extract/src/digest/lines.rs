@@ -154,14 +154,8 @@ pub(crate) fn template(line: &str) -> u64 {
 /// A place in code that the user did not write: a frame of a runtime or a library.
 fn is_foreign(line: &str) -> bool {
     const SIGNS: [&str; 8] = [
-        "/rustc/",
-        "node_modules/",
-        "site-packages/",
-        "node:internal",
-        "(internal/",
-        "/usr/lib/",
-        "/usr/local/go/",
-        "/vendor/",
+        "/rustc/", "node_modules/", "site-packages/", "node:internal", "(internal/", "/usr/lib/",
+        "/usr/local/go/", "/vendor/",
     ];
     SIGNS.iter().any(|sign| line.contains(sign))
 }
@@ -170,20 +164,8 @@ fn is_foreign(line: &str) -> bool {
 /// pytest, TAP, GoogleTest, Gradle, Bun, Deno.
 fn is_passed(body: &str) -> bool {
     const HEADS: [&str; 14] = [
-        "✓ ",
-        "✔ ",
-        "√ ",
-        "--- PASS: ",
-        "=== RUN ",
-        "=== PAUSE ",
-        "=== CONT ",
-        "=== NAME ",
-        "PASS [",
-        "SKIP [",
-        "(pass) ",
-        "(skip) ",
-        "[ RUN ",
-        "[       OK ]",
+        "✓ ", "✔ ", "√ ", "--- PASS: ", "=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "PASS [",
+        "SKIP [", "(pass) ", "(skip) ", "[ RUN ", "[       OK ]",
     ];
     if HEADS.iter().any(|head| body.starts_with(head)) {
         return true;

@@ -146,12 +146,7 @@ fn is_error_object(text: &str) -> bool {
 
 /// What is said of a file that was written, whatever else went wrong.
 const WRITTEN: [&str; 7] = [
-    "successfully",
-    "was written",
-    "been written",
-    "been updated",
-    "been created",
-    "been edited",
+    "successfully", "was written", "been written", "been updated", "been created", "been edited",
     "been changed",
 ];
 

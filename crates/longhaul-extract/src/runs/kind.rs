@@ -224,22 +224,8 @@ fn sends(arguments: &[&str]) -> bool {
 /// The words that are no options, nor the values of options that take one.
 fn operands<'s>(words: &[&'s str]) -> Vec<&'s str> {
     const TAKE_ONE: [&str; 16] = [
-        "-C",
-        "--prefix",
-        "--filter",
-        "-F",
-        "--cwd",
-        "--dir",
-        "-p",
-        "--package",
-        "--manifest-path",
-        "-f",
-        "--workspace",
-        "-w",
-        "--project",
-        "--config",
-        "-c",
-        "--directory",
+        "-C", "--prefix", "--filter", "-F", "--cwd", "--dir", "-p", "--package", "--manifest-path", "-f",
+        "--workspace", "-w", "--project", "--config", "-c", "--directory",
     ];
     let mut found = Vec::new();
     let mut words = words.iter();

@@ -197,13 +197,8 @@ impl Kind {
                 is_committed(line)
                     || line.strip_prefix("Updating ").is_some_and(|range| range.contains(".."))
                     || starts(&[
-                        "Fast-forward",
-                        "Merge made by",
-                        "Already up to date",
-                        "Successfully rebased",
-                        "CONFLICT ",
-                        "fatal: ",
-                        "error: could not apply",
+                        "Fast-forward", "Merge made by", "Already up to date", "Successfully rebased",
+                        "CONFLICT ", "fatal: ", "error: could not apply",
                     ])
             }
             Kind::Reset => starts(&["HEAD is now at ", "fatal: "]),
@@ -359,22 +354,8 @@ fn asks_for_tags(flag: &str) -> bool {
 
 /// A command with none of these lands nothing.
 const MAY_LAND: [&str; 16] = [
-    "commit",
-    "push",
-    "merge",
-    "rebase",
-    "cherry-pick",
-    "revert",
-    "reset",
-    " tag",
-    "publish",
-    "release",
-    " pr ",
-    "checkout",
-    "switch",
-    "worktree",
-    " branch ",
-    "pull",
+    "commit", "push", "merge", "rebase", "cherry-pick", "revert", "reset", " tag", "publish", "release",
+    " pr ", "checkout", "switch", "worktree", " branch ", "pull",
 ];
 
 /// What a line that tells of a refusal begins with.
@@ -400,24 +381,8 @@ const LAST_LINES: usize = 2;
 
 /// Flags with a value of their own.
 const VALUED: [&str; 18] = [
-    "-m",
-    "-am",
-    "-F",
-    "-C",
-    "-t",
-    "-b",
-    "--title",
-    "--body",
-    "--body-file",
-    "--message",
-    "--notes",
-    "--base",
-    "--head",
-    "--author",
-    "--notes-file",
-    "-R",
-    "--repo",
-    "-c",
+    "-m", "-am", "-F", "-C", "-t", "-b", "--title", "--body", "--body-file", "--message", "--notes",
+    "--base", "--head", "--author", "--notes-file", "-R", "--repo", "-c",
 ];
 
 /// Flags behind which git is told how to call a new branch.
@@ -425,16 +390,7 @@ const MAKES_BRANCH: [&str; 4] = ["-b", "-B", "-c", "-C"];
 
 /// Flags that change what a command does.
 const TOLD_FLAGS: [&str; 11] = [
-    "-d",
-    "-D",
-    "--amend",
-    "--hard",
-    "--soft",
-    "--force",
-    "-f",
-    "--force-with-lease",
-    "--tags",
-    "--delete",
+    "-d", "-D", "--amend", "--hard", "--soft", "--force", "-f", "--force-with-lease", "--tags", "--delete",
     "--no-verify",
 ];
 

@@ -204,14 +204,7 @@ const PASSED: &[&str] = &[
 
 /// Lines that only come where something fails.
 const SIGNS: &[&str] = &[
-    "--- FAIL: ",
-    "error[E",
-    "FAILED ",
-    "FAIL ",
-    "E   ",
-    "ERROR collecting",
-    "not ok ",
-    "# FAIL",
+    "--- FAIL: ", "error[E", "FAILED ", "FAIL ", "E   ", "ERROR collecting", "not ok ", "# FAIL",
     "panic: test timed out",
 ];
 

@@ -75,16 +75,8 @@ fn bare(text: &str) -> &str {
 
 /// Who says how all of it went.
 const LABELS: [&str; 10] = [
-    "result",
-    "overall",
-    "overall result",
-    "overall status",
-    "overall verdict",
-    "final result",
-    "final status",
-    "final verdict",
-    "verdict",
-    "test result",
+    "result", "overall", "overall result", "overall status", "overall verdict", "final result",
+    "final status", "final verdict", "verdict", "test result",
 ];
 
 /// What runs a program of one's own.

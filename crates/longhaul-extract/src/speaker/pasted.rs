@@ -225,17 +225,8 @@ const STARTS: &[&str] = &[
 
 /// How output begins that goes on to the next blank line, whatever its lines look like.
 const OUTPUT_STARTS: &[&str] = &[
-    "--- FAIL",
-    "--- PASS",
-    "=== RUN",
-    "=== NAME",
-    "=== FAIL",
-    "Traceback (most recent",
-    "panic:",
-    "goroutine ",
-    "diff --git",
-    "thread '",
-    "error[",
+    "--- FAIL", "--- PASS", "=== RUN", "=== NAME", "=== FAIL", "Traceback (most recent", "panic:",
+    "goroutine ", "diff --git", "thread '", "error[",
 ];
 
 #[cfg(test)]

@@ -194,13 +194,8 @@ impl Statements {
         view.rarity = rarity / count / 4;
         view.spread = spread / count / 4;
         let shares = [
-            &mut view.in_prose,
-            &mut view.by_person,
-            &mut view.alone,
-            &mut view.taken_up,
-            &mut view.asked,
-            &mut view.recent,
-            &mut view.new,
+            &mut view.in_prose, &mut view.by_person, &mut view.alone, &mut view.taken_up, &mut view.asked,
+            &mut view.recent, &mut view.new,
         ];
         shares.into_iter().for_each(|share| *share = *share * 16 / count);
     }

@@ -114,20 +114,8 @@ impl Splitter {
 /// Whether a line is a label that says of what it leads in that it is wrong, and says nothing else.
 fn warns(lead: &str) -> bool {
     const LABELS: [&str; 14] = [
-        "bad",
-        "wrong",
-        "incorrect",
-        "avoid",
-        "anti-pattern",
-        "antipattern",
-        "don't",
-        "do not",
-        "never",
-        "not like this",
-        "bad example",
-        "bad practice",
-        "wrong way",
-        "incorrect usage",
+        "bad", "wrong", "incorrect", "avoid", "anti-pattern", "antipattern", "don't", "do not", "never",
+        "not like this", "bad example", "bad practice", "wrong way", "incorrect usage",
     ];
     let bare = lead.replace('’', "'").to_lowercase();
     let bare = bare.trim_matches(|c: char| !c.is_alphanumeric());
@@ -210,20 +198,8 @@ pub(crate) fn before_announcement(text: &str) -> (&str, &str) {
 
 /// How a sentence opens in which a model says what it does next.
 const ANNOUNCING: [&str; 14] = [
-    "Let me ",
-    "Now let me ",
-    "Let's ",
-    "Now let's ",
-    "Let’s ",
-    "Now I'll ",
-    "Now I’ll ",
-    "Now I need to ",
-    "Now I will ",
-    "I'll now ",
-    "I’ll now ",
-    "Next, I'll ",
-    "Next, I’ll ",
-    "I'll check ",
+    "Let me ", "Now let me ", "Let's ", "Now let's ", "Let’s ", "Now I'll ", "Now I’ll ", "Now I need to ",
+    "Now I will ", "I'll now ", "I’ll now ", "Next, I'll ", "Next, I’ll ", "I'll check ",
 ];
 
 /// Words from which on something is told before it.

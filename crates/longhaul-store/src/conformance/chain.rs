@@ -62,15 +62,7 @@ pub(super) async fn undo_and_redo_are_events(store: &impl SummaryStore) {
     let kinds: Vec<_> =
         store.events(&name, 0, 99).await.unwrap().iter().map(|event| event.kind.name()).collect();
     let expected = [
-        "opened",
-        "originals",
-        "compacted",
-        "compacted",
-        "undone",
-        "undone",
-        "redone",
-        "redone",
-        "undone",
+        "opened", "originals", "compacted", "compacted", "undone", "undone", "redone", "redone", "undone",
         "compacted",
     ];
     assert_eq!(kinds, expected);

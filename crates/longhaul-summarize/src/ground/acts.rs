@@ -173,15 +173,7 @@ const TARGETS: [&str; 5] = ["destination", "target", "target_path", "new_path", 
 const TELLING: [&str; 5] = ["git diff", "git status", "git commit", "git stash", "jj status"];
 /// What stands in lines of version control that name a changed file.
 const CHANGED: [&str; 9] = [
-    " | ",
-    "+++ ",
-    "create mode",
-    "delete mode",
-    "rename ",
-    "modified:",
-    "new file:",
-    "deleted:",
-    "renamed:",
+    " | ", "+++ ", "create mode", "delete mode", "rename ", "modified:", "new file:", "deleted:", "renamed:",
 ];
 const VERSION_CONTROL: [&str; 3] = ["git", "gh", "jj"];
 /// Words of the names of tools that only look at what they name: `get_commit`.

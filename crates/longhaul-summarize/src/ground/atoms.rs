@@ -80,20 +80,8 @@ fn is_place(word: &str) -> bool {
 
 /// Words behind which words between slashes are a path.
 const PLACES: [&str; 14] = [
-    "in",
-    "at",
-    "under",
-    "from",
-    "into",
-    "inside",
-    "within",
-    "to",
-    "file",
-    "directory",
-    "folder",
-    "path",
-    "module",
-    "dir",
+    "in", "at", "under", "from", "into", "inside", "within", "to", "file", "directory", "folder", "path",
+    "module", "dir",
 ];
 const UNDONE: [&str; 4] = [" was not ", " were not ", " was never ", " has not been "];
 /// More words between slashes are a path.

@@ -215,34 +215,14 @@ fn without(prose: &str, list: &[&str]) -> String {
 }
 
 const WELL: [&str; 12] = [
-    "succeeded",
-    "succeeds",
-    "successful",
-    "successfully",
-    "accepted",
-    "applied",
-    "passed",
-    "passes",
-    "worked",
-    "works",
-    "completed",
-    "granted",
+    "succeeded", "succeeds", "successful", "successfully", "accepted", "applied", "passed", "passes",
+    "worked", "works", "completed", "granted",
 ];
 const BADLY: [&str; 8] =
     ["failed", "fails", "rejected", "refused", "declined", "denied", "unsuccessful", "unsuccessfully"];
 /// Words that tell of more than one outcome.
 const TURNED: [&str; 12] = [
-    "until",
-    "finally",
-    "eventually",
-    "after",
-    "then",
-    "later",
-    "only",
-    "but",
-    "before",
-    "last",
-    "once",
+    "until", "finally", "eventually", "after", "then", "later", "only", "but", "before", "last", "once",
     "now",
 ];
 
@@ -379,28 +359,7 @@ fn deed(sentence: &str) -> Option<(&str, &str)> {
 }
 
 const CHANGED: [&str; 24] = [
-    "changed",
-    "updated",
-    "modified",
-    "enabled",
-    "disabled",
-    "replaced",
-    "cancelled",
-    "canceled",
-    "switched",
-    "upgraded",
-    "downgraded",
-    "transferred",
-    "moved",
-    "rescheduled",
-    "refunded",
-    "activated",
-    "deactivated",
-    "renamed",
-    "reset",
-    "suspended",
-    "resumed",
-    "issued",
-    "extended",
-    "unlocked",
+    "changed", "updated", "modified", "enabled", "disabled", "replaced", "cancelled", "canceled", "switched",
+    "upgraded", "downgraded", "transferred", "moved", "rescheduled", "refunded", "activated", "deactivated",
+    "renamed", "reset", "suspended", "resumed", "issued", "extended", "unlocked",
 ];

@@ -84,16 +84,8 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
 const DENIED_WITHIN: usize = 4;
 
 const MADE: [&str; 10] = [
-    "got the same change",
-    "was edited",
-    "has been added to",
-    "have been added to",
-    "was added to",
-    "were added to",
-    "was created",
-    "was changed",
-    "was updated",
-    "was rewritten",
+    "got the same change", "was edited", "has been added to", "have been added to", "was added to",
+    "were added to", "was created", "was changed", "was updated", "was rewritten",
 ];
 
 /// `console.warn` is a call.
@@ -106,20 +98,8 @@ const LEAD: usize = 12;
 
 /// Words by which a statement among the changes says that a file was none of them.
 const UNTOUCHED: [&str; 14] = [
-    "read",
-    "looked",
-    "viewed",
-    "unchanged",
-    "untouched",
-    "left",
-    "stays",
-    "stay",
-    "already",
-    "would",
-    "plan",
-    "planned",
-    "proposed",
-    "still",
+    "read", "looked", "viewed", "unchanged", "untouched", "left", "stays", "stay", "already", "would",
+    "plan", "planned", "proposed", "still",
 ];
 
 /// Somebody may have done it by hand, or before.

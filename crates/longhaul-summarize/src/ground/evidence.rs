@@ -384,12 +384,7 @@ fn all_stems(text: &str) -> impl Iterator<Item = u64> + '_ {
 
 /// Tools by which a model asks the user: their results are the user's words.
 const QUESTIONS: [&str; 6] = [
-    "AskUserQuestion",
-    "ExitPlanMode",
-    "ask_user",
-    "ask_followup_question",
-    "request_user_input",
-    "question",
+    "AskUserQuestion", "ExitPlanMode", "ask_user", "ask_followup_question", "request_user_input", "question",
 ];
 /// A reply of fewer content words is about what was said right before it.
 const SHORT_REPLY: usize = 25;

@@ -237,16 +237,8 @@ pub(super) fn knows_name(token: &str, evidence: &Evidence) -> bool {
 /// `(MODIFIED)`: a word in capitals that is no name.
 fn is_said_loudly(token: &str, evidence: &Evidence) -> bool {
     const LOUD: [&str; 10] = [
-        "MODIFIED",
-        "CREATED",
-        "DELETED",
-        "UPDATED",
-        "RENAMED",
-        "REMOVED",
-        "PENDING",
-        "COMPLETED",
-        "CRITICAL",
-        "IMPORTANT",
+        "MODIFIED", "CREATED", "DELETED", "UPDATED", "RENAMED", "REMOVED", "PENDING", "COMPLETED",
+        "CRITICAL", "IMPORTANT",
     ];
     token.bytes().all(|byte| byte.is_ascii_uppercase()) && (LOUD.contains(&token) || evidence.quotes(token))
 }
@@ -323,28 +315,9 @@ pub(super) fn unknown_term<'p>(prose: &'p str, evidence: &Evidence) -> Option<&'
 
 /// Names that need no source.
 const EVERYBODYS: [&str; 22] = [
-    "English",
-    "German",
-    "French",
-    "Spanish",
-    "Unicode",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-    "January",
-    "February",
-    "March",
-    "April",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-    "Internet",
+    "English", "German", "French", "Spanish", "Unicode", "Monday", "Tuesday", "Wednesday", "Thursday",
+    "Friday", "Saturday", "Sunday", "January", "February", "March", "April", "August", "September",
+    "October", "November", "December", "Internet",
 ];
 
 /// `docs/evals/one.yaml`, where `docs/evals` and `one.yaml` are spoken of together and no other folder stands before it.
@@ -458,19 +431,8 @@ mod tests {
     #[test]
     fn names_are_told_from_prose() {
         for name in [
-            "src/lib.rs",
-            "lib.rs",
-            "pg_locks",
-            "Writer::flush",
-            "flush()",
-            "--release",
-            "KEY=1",
-            "flushAll",
-            "E0308",
-            "https://a.b/c",
-            "ECONNRESET",
-            "v4.2.1",
-            "@scope/pkg",
+            "src/lib.rs", "lib.rs", "pg_locks", "Writer::flush", "flush()", "--release", "KEY=1", "flushAll",
+            "E0308", "https://a.b/c", "ECONNRESET", "v4.2.1", "@scope/pkg",
         ] {
             assert!(is_name(name), "{name}");
         }

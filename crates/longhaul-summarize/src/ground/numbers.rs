@@ -91,18 +91,8 @@ pub(super) fn unknown_day(prose: &str, evidence: &Evidence) -> Option<String> {
 }
 
 const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
 ];
 
 /// Share of a claim, its numbers apart, that a sentence must hold to be about the same thing.

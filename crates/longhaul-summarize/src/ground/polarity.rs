@@ -92,24 +92,8 @@ pub(super) fn is_directive(text: &str) -> bool {
 pub(super) fn speaks_of_source(text: &str) -> bool {
     let lower = text.to_lowercase();
     const SOURCES: [&str; 18] = [
-        ".md",
-        "readme",
-        "policy",
-        "docs",
-        "documentation",
-        "guideline",
-        "template",
-        "spec",
-        "contributing",
-        "says",
-        "states",
-        "according",
-        "lists",
-        "output",
-        "warns",
-        "reports",
-        "prints",
-        "requires",
+        ".md", "readme", "policy", "docs", "documentation", "guideline", "template", "spec", "contributing",
+        "says", "states", "according", "lists", "output", "warns", "reports", "prints", "requires",
     ];
     SOURCES.iter().any(|source| lower.contains(source))
 }
@@ -157,13 +141,8 @@ mod tests {
     #[test]
     fn negations_of_several_languages() {
         for text in [
-            "do not roll back",
-            "Don’t touch it",
-            "instead of a rollback",
-            "nicht anfassen",
-            "n'y touche pas",
-            "не трогай",
-            "不要改动",
+            "do not roll back", "Don’t touch it", "instead of a rollback", "nicht anfassen",
+            "n'y touche pas", "не трогай", "不要改动",
         ] {
             assert!(is_negated(text), "{text}");
         }

@@ -166,20 +166,8 @@ fn is_announced(said: &str) -> bool {
 /// Returns whether a text says that something came to its end, and does not deny it: `was not verified`.
 fn tells_of_end(prose: &str) -> bool {
     const ENDS: [&str; 14] = [
-        "verified",
-        "arrived",
-        "done",
-        "finished",
-        "completed",
-        "solved",
-        "resolved",
-        "fixed",
-        "sent",
-        "tested",
-        "confirmed",
-        "refunded",
-        "deployed",
-        "checked",
+        "verified", "arrived", "done", "finished", "completed", "solved", "resolved", "fixed", "sent",
+        "tested", "confirmed", "refunded", "deployed", "checked",
     ];
     let told: Vec<&str> = words(prose).map(|(_, word)| word).collect();
     (0..told.len()).filter(|nth| ENDS.contains(&told[*nth].to_lowercase().as_str())).any(|nth| {

@@ -179,18 +179,8 @@ const LONGEST_LABEL: usize = 6;
 
 fn has_order(label: &str) -> bool {
     const ORDERS: [&str; 12] = [
-        "instruction",
-        "instructions",
-        "order",
-        "orders",
-        "rule",
-        "rules",
-        "request",
-        "wish",
-        "demand",
-        "preference",
-        "constraint",
-        "requirement",
+        "instruction", "instructions", "order", "orders", "rule", "rules", "request", "wish", "demand",
+        "preference", "constraint", "requirement",
     ];
     words(label).any(|(_, word)| ORDERS.contains(&word.to_lowercase().as_str()))
 }
@@ -232,28 +222,11 @@ fn meant<'s>(sentence: &'s str, what: &'s str) -> &'s str {
 
 /// Words by which a sentence claims the user's will without saying that the user said it.
 const CONSENT: [&str; 22] = [
-    "user's request",
-    "user’s request",
-    "request of the user",
-    "user's wish",
-    "user’s wish",
-    "user's order",
-    "user's instruction",
-    "user’s instruction",
-    "user's demand",
-    "user-requested",
-    "user-approved",
-    "approved by the user",
-    "requested by the user",
-    "asked for by the user",
-    "demanded by the user",
-    "confirmed by the user",
-    "authorized by the user",
-    "ordered by the user",
-    "user approved",
-    "user authorized",
-    "user confirmed",
-    "user's approval",
+    "user's request", "user’s request", "request of the user", "user's wish", "user’s wish", "user's order",
+    "user's instruction", "user’s instruction", "user's demand", "user-requested", "user-approved",
+    "approved by the user", "requested by the user", "asked for by the user", "demanded by the user",
+    "confirmed by the user", "authorized by the user", "ordered by the user", "user approved",
+    "user authorized", "user confirmed", "user's approval",
 ];
 
 /// The content words of a wish, without those that only say that it is one.
@@ -265,32 +238,9 @@ fn content(wish: &str) -> Vec<u64> {
 
 static ABOUT_WISHES: LazyLock<Vec<u64>> = LazyLock::new(|| {
     const WORDS: [&str; 26] = [
-        "user",
-        "assistant",
-        "request",
-        "requested",
-        "demand",
-        "demanded",
-        "asked",
-        "ask",
-        "wish",
-        "want",
-        "wanted",
-        "explicitly",
-        "instruction",
-        "order",
-        "ordered",
-        "approved",
-        "approval",
-        "confirmed",
-        "authorized",
-        "insisted",
-        "said",
-        "told",
-        "first",
-        "later",
-        "then",
-        "also",
+        "user", "assistant", "request", "requested", "demand", "demanded", "asked", "ask", "wish", "want",
+        "wanted", "explicitly", "instruction", "order", "ordered", "approved", "approval", "confirmed",
+        "authorized", "insisted", "said", "told", "first", "later", "then", "also",
     ];
     WORDS.iter().flat_map(|word| stems(word)).collect()
 });
@@ -487,36 +437,10 @@ const BANS: [&str; 9] =
 const BANNED: [&str; 4] = ["prohibited", "banned", "disallowed", "avoided"];
 
 const DANGERS: [&str; 30] = [
-    "rm -rf",
-    "rm -fr",
-    "rm -r ",
-    "--force",
-    "push -f",
-    "force push",
-    "force-push",
-    "--no-verify",
-    "drop table",
-    "drop database",
-    "mkfs",
-    "dd if=",
-    "chmod 777",
-    "reset --hard",
-    "| sh",
-    "| bash",
-    "--no-preserve-root",
-    "production database",
-    "api key",
-    "api-key",
-    "api_key",
-    "password",
-    "credential",
-    "secret key",
-    "private key",
-    "ssh key",
-    "access token",
-    "exfiltrat",
-    "sudo ",
-    "shutdown",
+    "rm -rf", "rm -fr", "rm -r ", "--force", "push -f", "force push", "force-push", "--no-verify",
+    "drop table", "drop database", "mkfs", "dd if=", "chmod 777", "reset --hard", "| sh", "| bash",
+    "--no-preserve-root", "production database", "api key", "api-key", "api_key", "password", "credential",
+    "secret key", "private key", "ssh key", "access token", "exfiltrat", "sudo ", "shutdown",
 ];
 
 /// Words that take a reader over.

@@ -261,18 +261,8 @@ fn ends_sentence(before: &str, c: char, rest: &str) -> bool {
 /// `28. November`: the full stop of an ordinal number, as German writes days.
 fn is_day(before: &str, rest: &str) -> bool {
     const MONTHS: [&str; 12] = [
-        "januar",
-        "februar",
-        "märz",
-        "april",
-        "mai",
-        "juni",
-        "juli",
-        "august",
-        "september",
-        "oktober",
-        "november",
-        "dezember",
+        "januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober",
+        "november", "dezember",
     ];
     let next = || words(rest).next().map(|(_, word)| word.to_lowercase()).unwrap_or_default();
     before.ends_with(|c: char| c.is_ascii_digit()) && MONTHS.contains(&next().as_str())

@@ -134,18 +134,8 @@ impl Line {
     /// Whether what stands under this was open, or being done, when it was written.
     fn tells_open(&self) -> bool {
         const WORDS: [&str; 12] = [
-            "pending",
-            "current work",
-            "current state",
-            "current status",
-            "current task",
-            "in progress",
-            "next step",
-            "remaining",
-            "to do",
-            "todo",
-            "outstanding",
-            "open task",
+            "pending", "current work", "current state", "current status", "current task", "in progress",
+            "next step", "remaining", "to do", "todo", "outstanding", "open task",
         ];
         let lower = self.text.to_lowercase();
         self.is_title && WORDS.iter().any(|word| lower.contains(word))

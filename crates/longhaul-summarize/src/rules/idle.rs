@@ -415,38 +415,16 @@ fn is_crumb(statement: &Statement) -> bool {
 
 /// What stands in a line of few words that tells of something wrong.
 const COMPLAINS: [&str; 11] = [
-    "refused",
-    "locked",
-    "imeout",
-    "imed out",
-    "navailable",
-    "issing",
-    "nvalid",
-    "onflict",
-    "illed",
-    "nauthorized",
-    "orbidden",
+    "refused", "locked", "imeout", "imed out", "navailable", "issing", "nvalid", "onflict", "illed",
+    "nauthorized", "orbidden",
 ];
 
 /// Whether a sentence on the way only says what the model does next; what it then did is told by other means.
 fn announces(text: &str) -> bool {
     const STARTS: [&str; 16] = [
-        "let me ",
-        "now let me ",
-        "let's ",
-        "now let's ",
-        "now i'll ",
-        "now i need to ",
-        "now i will ",
-        "i'll start ",
-        "i'll now ",
-        "i'll check ",
-        "i'll look ",
-        "i'll read ",
-        "next, i'll ",
-        "now update ",
-        "now fix ",
-        "now add ",
+        "let me ", "now let me ", "let's ", "now let's ", "now i'll ", "now i need to ", "now i will ",
+        "i'll start ", "i'll now ", "i'll check ", "i'll look ", "i'll read ", "next, i'll ", "now update ",
+        "now fix ", "now add ",
     ];
     let lower = text.to_lowercase().replace('’', "'");
     let start = lower.trim_start_matches(|c: char| !c.is_alphabetic());
@@ -472,15 +450,8 @@ const STARTED: [&str; 9] =
 
 /// What somebody says who waits for something that goes on.
 const WAITS: [&str; 9] = [
-    "still running",
-    "still working",
-    "still active",
-    "still pending",
-    "still waiting",
-    "keep waiting",
-    "keep monitoring",
-    "continue to wait",
-    "continue monitoring",
+    "still running", "still working", "still active", "still pending", "still waiting", "keep waiting",
+    "keep monitoring", "continue to wait", "continue monitoring",
 ];
 
 #[cfg(test)]

@@ -49,20 +49,8 @@ fn overruling(pool: &Statements) -> Vec<usize> {
 /// Whether a sentence may change what was decided before it.
 fn overrules(text: &str) -> bool {
     const WORDS: [&str; 14] = [
-        "instead",
-        "no longer",
-        "rather",
-        "actually",
-        "drop ",
-        "undo",
-        "revert",
-        "not ",
-        "n't ",
-        "without",
-        "remove",
-        "scrap",
-        "after all",
-        "switch",
+        "instead", "no longer", "rather", "actually", "drop ", "undo", "revert", "not ", "n't ", "without",
+        "remove", "scrap", "after all", "switch",
     ];
     let lower = text.to_lowercase().replace('’', "'");
     WORDS.iter().any(|word| lower.contains(word))

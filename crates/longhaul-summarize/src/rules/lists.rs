@@ -116,21 +116,8 @@ const LEAST_SENTENCE: usize = 4;
 /// Whether a line is a label that concludes, with what it concludes: `My recommendation: keep the second table`.
 pub(super) fn concludes(line: &str) -> bool {
     const LABELS: [&str; 16] = [
-        "recommendation",
-        "recommended",
-        "answer",
-        "short answer",
-        "conclusion",
-        "verdict",
-        "result",
-        "bottom line",
-        "root cause",
-        "cause",
-        "decision",
-        "diagnosis",
-        "the bug",
-        "takeaway",
-        "tl;dr",
+        "recommendation", "recommended", "answer", "short answer", "conclusion", "verdict", "result",
+        "bottom line", "root cause", "cause", "decision", "diagnosis", "the bug", "takeaway", "tl;dr",
         "in short",
     ];
     let line = line.trim_start_matches([' ', '*', '_']);

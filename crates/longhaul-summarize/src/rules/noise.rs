@@ -129,26 +129,10 @@ const SHORT: usize = 24;
 /// Whether a line only says that a build, a download or a test run goes on: what comes of it stands in its last lines.
 pub(super) fn is_progress(line: &str) -> bool {
     const STARTS: [&str; 20] = [
-        "Checking ",
-        "Compiling ",
-        "Downloading ",
-        "Downloaded ",
-        "Documenting ",
-        "Fresh ",
-        "Locking ",
-        "Updating ",
-        "Unpacking ",
-        "Installing ",
-        "Collecting ",
-        "Blocking waiting for ",
-        "Running unittests ",
-        "Running tests/",
-        "Doc-tests ",
-        "Finished `",
-        "Preparing ",
-        "Resolving ",
-        "Fetching ",
-        "=== RUN ",
+        "Checking ", "Compiling ", "Downloading ", "Downloaded ", "Documenting ", "Fresh ", "Locking ",
+        "Updating ", "Unpacking ", "Installing ", "Collecting ", "Blocking waiting for ",
+        "Running unittests ", "Running tests/", "Doc-tests ", "Finished `", "Preparing ", "Resolving ",
+        "Fetching ", "=== RUN ",
     ];
     let line = line.trim_start();
     let counts = |line: &str| line.split(' ').next().is_some_and(|count| count.parse::<u32>().is_ok());

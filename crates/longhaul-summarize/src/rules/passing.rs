@@ -73,17 +73,8 @@ fn shows_samples(source: &StatementSource) -> bool {
 
 /// Folders of what tests read and expect.
 const SAMPLES: [&str; 11] = [
-    "fixtures",
-    "fixture",
-    "__fixtures__",
-    "testdata",
-    "test-data",
-    "test_data",
-    "__snapshots__",
-    "snapshots",
-    "golden",
-    "goldens",
-    "samples",
+    "fixtures", "fixture", "__fixtures__", "testdata", "test-data", "test_data", "__snapshots__",
+    "snapshots", "golden", "goldens", "samples",
 ];
 
 /// Folders in which data is an example.

@@ -91,31 +91,11 @@ const LONGEST: usize = 180;
 
 /// How a model asks what to do next.
 const OFFERS: [&str; 25] = [
-    "please confirm",
-    "want me to",
-    "do you want me",
-    "do you want to",
-    "would you like",
-    "would you prefer",
-    "would you rather",
-    "shall i",
-    "shall we",
-    "should i ",
-    "should we ",
-    "or do you want",
-    "or would you",
-    "or should i",
-    "let me know",
-    "please let me know",
-    "what would you like",
-    "how would you like",
-    "which would you",
-    "which one would you",
-    "is there anything else",
-    "anything else",
-    "ready to proceed",
-    "does that sound",
-    "sounds good?",
+    "please confirm", "want me to", "do you want me", "do you want to", "would you like", "would you prefer",
+    "would you rather", "shall i", "shall we", "should i ", "should we ", "or do you want", "or would you",
+    "or should i", "let me know", "please let me know", "what would you like", "how would you like",
+    "which would you", "which one would you", "is there anything else", "anything else", "ready to proceed",
+    "does that sound", "sounds good?",
 ];
 
 /// How a proposal opens.

@@ -26,24 +26,8 @@ const OPENING: [&str; 14] =
 
 /// Words that a question begins with, before who does it.
 const ASKING: [&str; 18] = [
-    "are",
-    "aren't",
-    "can",
-    "can't",
-    "could",
-    "couldn't",
-    "did",
-    "didn't",
-    "do",
-    "does",
-    "don't",
-    "should",
-    "shouldn't",
-    "were",
-    "will",
-    "won't",
-    "would",
-    "wouldn't",
+    "are", "aren't", "can", "can't", "could", "couldn't", "did", "didn't", "do", "does", "don't", "should",
+    "shouldn't", "were", "will", "won't", "would", "wouldn't",
 ];
 
 #[cfg(test)]

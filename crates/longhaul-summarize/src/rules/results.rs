@@ -17,25 +17,9 @@ fn counts(text: &str) -> bool {
 
 /// What people say who settle a number.
 const SETTLES: [&str; 19] = [
-    "the average is",
-    "an average of",
-    "the total is",
-    "the total comes",
-    "the score is",
-    "let's give it",
-    "we give it",
-    "so make it a ",
-    "so that's a ",
-    "it is then",
-    "points spare",
-    " votes",
-    "voted ",
-    "yeas",
-    "nays",
-    "motion carried",
-    "motion defeated",
-    "unanimous",
-    "票",
+    "the average is", "an average of", "the total is", "the total comes", "the score is", "let's give it",
+    "we give it", "so make it a ", "so that's a ", "it is then", "points spare", " votes", "voted ", "yeas",
+    "nays", "motion carried", "motion defeated", "unanimous", "票",
 ];
 
 const NUMBERS: [&str; 14] = [

@@ -71,12 +71,7 @@ user: Also look at incident RLY-4812 please.
 fn recall_does_not_drop() {
     // What the next steps of such a session name, at half its size.
     let wanted = [
-        "retry_policy.rs",
-        "worker_loop.rs",
-        "limits_table.rs",
-        "backoff_millis",
-        "MAX_BACKOFF",
-        "RLY-4812",
+        "retry_policy.rs", "worker_loop.rs", "limits_table.rs", "backoff_millis", "MAX_BACKOFF", "RLY-4812",
         "E0425",
     ];
     let text = draft(SESSION, 240).text;

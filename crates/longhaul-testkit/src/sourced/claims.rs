@@ -292,22 +292,8 @@ fn first_handle(text: &str) -> Option<u64> {
 /// Whether a sentence has a mark of asking, or a word of it near its beginning.
 fn asks(text: &str) -> bool {
     const ASKING: [&str; 16] = [
-        "do",
-        "does",
-        "did",
-        "don't",
-        "should",
-        "shouldn't",
-        "can",
-        "can't",
-        "could",
-        "will",
-        "would",
-        "are",
-        "were",
-        "why",
-        "how",
-        "is",
+        "do", "does", "did", "don't", "should", "shouldn't", "can", "can't", "could", "will", "would", "are",
+        "were", "why", "how", "is",
     ];
     let lower = text.to_lowercase();
     let mut first =
@@ -334,17 +320,7 @@ fn is_refused(result: &ToolResult) -> bool {
 fn tells_failure(answer: &ToolResult) -> bool {
     let lower = answer.joined_text().to_lowercase();
     let words = [
-        "fail",
-        "error",
-        "exit",
-        "✗",
-        "✖",
-        "×",
-        "problem",
-        "panic",
-        "not ok",
-        "not found",
-        "cannot",
+        "fail", "error", "exit", "✗", "✖", "×", "problem", "panic", "not ok", "not found", "cannot",
         "invalid",
     ];
     answer.outcome == Outcome::Failed || words.iter().any(|word| lower.contains(word))

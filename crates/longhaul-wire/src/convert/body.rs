@@ -83,13 +83,6 @@ pub(super) fn tools(doc: &Document, writing: &Writing, losses: &mut Losses) -> O
 /// Fields that say what a tool takes, and all that are read.
 const SCHEMAS: [&str; 3] = ["parameters", "input_schema", "parametersJsonSchema"];
 const READ: [&str; 9] = [
-    "type",
-    "function",
-    "functionDeclarations",
-    "function_declarations",
-    "name",
-    "description",
-    SCHEMAS[0],
-    SCHEMAS[1],
-    SCHEMAS[2],
+    "type", "function", "functionDeclarations", "function_declarations", "name", "description", SCHEMAS[0],
+    SCHEMAS[1], SCHEMAS[2],
 ];

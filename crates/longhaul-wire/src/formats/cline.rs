@@ -234,22 +234,9 @@ enum Next {
 /// Tools whose result begins with words of the agent's or the user's own. That of others begins with what they found: the first
 /// words of a file may be any.
 const BEGINS: [&str; 16] = [
-    "ask_followup_question",
-    "attempt_completion",
-    "plan_mode_respond",
-    "write_to_file",
-    "replace_in_file",
-    "apply_diff",
-    "insert_content",
-    "search_and_replace",
-    "edit_file",
-    "delete_file",
-    "execute_command",
-    "browser_action",
-    "new_task",
-    "switch_mode",
-    "update_todo_list",
-    "run_slash_command",
+    "ask_followup_question", "attempt_completion", "plan_mode_respond", "write_to_file", "replace_in_file",
+    "apply_diff", "insert_content", "search_and_replace", "edit_file", "delete_file", "execute_command",
+    "browser_action", "new_task", "switch_mode", "update_todo_list", "run_slash_command",
 ];
 
 /// How the words begin that a user says as they let a tool run; its result follows.

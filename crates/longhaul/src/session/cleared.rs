@@ -92,29 +92,9 @@ const OF_ROOM: [&str; 14] = [
 ];
 
 const OF_RESULTS: [&str; 23] = [
-    "tool",
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "content",
-    "contents",
-    "response",
-    "responses",
-    "environment",
-    "observation",
-    "message",
-    "messages",
-    "line",
-    "lines",
-    "char",
-    "chars",
-    "characters",
-    "bytes",
-    "window",
-    "image",
-    "images",
-    "screenshot",
+    "tool", "result", "results", "output", "outputs", "content", "contents", "response", "responses",
+    "environment", "observation", "message", "messages", "line", "lines", "char", "chars", "characters",
+    "bytes", "window", "image", "images", "screenshot",
 ];
 
 const BETWEEN: [&str; 22] = [

@@ -502,12 +502,8 @@ async fn two_thousand_tokens_of_a_model_stay_as_it_wrote_them() {
         format!("{name}:\n{lines}")
     };
     let says: &'static str = [
-        "1. Task Progress",
-        "2. Key Decisions",
-        "3. Files & Changes",
-        "4. Errors & Solutions",
-        "5. Current Focus",
-        "6. Important Context",
+        "1. Task Progress", "2. Key Decisions", "3. Files & Changes", "4. Errors & Solutions",
+        "5. Current Focus", "6. Important Context",
     ]
     .into_iter()
     .zip([12, 27, 42, 57, 72, 87])
@@ -828,12 +824,8 @@ async fn six_sections_are_merged_and_not_cut() {
     let text = work.summary();
     assert!(work.calls() > 0);
     let at = [
-        "1. Task Progress",
-        "2. Key Decisions",
-        "3. Files & Changes",
-        "4. Errors & Solutions",
-        "5. Current Focus",
-        "6. Important Context",
+        "1. Task Progress", "2. Key Decisions", "3. Files & Changes", "4. Errors & Solutions",
+        "5. Current Focus", "6. Important Context",
     ]
     .map(|section| {
         assert_eq!(text.matches(section).count(), 1, "{section} in {text}");

@@ -19,14 +19,7 @@ fn run(example: &str) -> String {
         None => {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.args([
-                "run",
-                "--quiet",
-                "--locked",
-                "--offline",
-                "--package",
-                "longhaul",
-                "--example",
-                example,
+                "run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--example", example,
             ]);
             cargo
         }

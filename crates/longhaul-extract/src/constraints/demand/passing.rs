@@ -59,23 +59,8 @@ fn points_outside(body: &str) -> bool {
 
 /// What opens a sentence that goes on from what was just said or shown.
 const GOES_ON: &[&str] = &[
-    "ok",
-    "okay",
-    "alright",
-    "all right",
-    "hm",
-    "hmm",
-    "hmmm",
-    "hmmmm",
-    "oh",
-    "ah",
-    "wait",
-    "cool",
-    "great",
-    "nice",
-    "perfect",
-    "and also",
-    "also",
+    "ok", "okay", "alright", "all right", "hm", "hmm", "hmmm", "hmmmm", "oh", "ah", "wait", "cool", "great",
+    "nice", "perfect", "and also", "also",
 ];
 
 /// What opens a sentence that answers: what follows may hold for good.
@@ -83,19 +68,8 @@ const ANSWERS: &[&str] = &["no |", "nope", "nah", "yeah", "yes", "yep", "well", 
 
 /// What opens a sentence that names a task.
 const TASKS: &[&str] = &[
-    "we need to",
-    "i need to",
-    "you need to",
-    "we have to",
-    "we still need to",
-    "now we need to",
-    "we need a",
-    "we need an",
-    "we need some",
-    "we should also",
-    "let's",
-    "let me",
-    "now let's",
+    "we need to", "i need to", "you need to", "we have to", "we still need to", "now we need to",
+    "we need a", "we need an", "we need some", "we should also", "let's", "let me", "now let's",
 ];
 
 /// What opens a sentence that wants to be told something.
@@ -107,53 +81,16 @@ const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "if", "where",
 
 /// What such a sentence has in it where it demands something beside the answer, or for every answer.
 const BINDING_ANYWHERE: &[&str] = &[
-    " without ",
-    " from now on ",
-    " each ",
-    " every ",
-    " whenever ",
-    " before you ",
-    " after you ",
-    " when you ",
-    " if you ",
-    " you will ",
-    " until ",
-    " unless ",
-    " but not ",
-    " and not ",
-    " but do not ",
-    " and do not ",
-    " but don't ",
-    " and don't ",
-    " but never ",
-    " but only ",
-    " but use ",
-    " and use ",
-    " but keep ",
-    " and keep ",
-    " and avoid ",
-    " and stay ",
-    " and leave ",
-    " make sure ",
+    " without ", " from now on ", " each ", " every ", " whenever ", " before you ", " after you ",
+    " when you ", " if you ", " you will ", " until ", " unless ", " but not ", " and not ", " but do not ",
+    " and do not ", " but don't ", " and don't ", " but never ", " but only ", " but use ", " and use ",
+    " but keep ", " and keep ", " and avoid ", " and stay ", " and leave ", " make sure ",
 ];
 
 /// What the words behind its question have where they demand something.
 const BINDING_BEHIND: &[&str] = &[
-    " not ",
-    "n't ",
-    " no ",
-    " only ",
-    " keep ",
-    " use ",
-    " first ",
-    " at most ",
-    " at least ",
-    " stay ",
-    " leave ",
-    " avoid ",
-    " ask ",
-    " wait ",
-    " before ",
+    " not ", "n't ", " no ", " only ", " keep ", " use ", " first ", " at most ", " at least ", " stay ",
+    " leave ", " avoid ", " ask ", " wait ", " before ",
 ];
 
 /// Verbs that open an order that lasts, even where it answers what was just said.
@@ -165,69 +102,21 @@ const KEEPING: &[&str] = &[
 
 /// What forbids something whatever is talked of.
 const FORBIDDING: &[&str] = &[
-    "don't",
-    "dont",
-    "do not",
-    "avoid",
-    "no",
-    "not",
-    "nothing",
-    "nobody",
-    "we don't",
-    "we do not",
-    "you can't",
-    "you may not",
-    "let's not",
-    "never",
+    "don't", "dont", "do not", "avoid", "no", "not", "nothing", "nobody", "we don't", "we do not",
+    "you can't", "you may not", "let's not", "never",
 ];
 
 /// What makes an order last.
 const LASTING: &[&str] = &[
-    " all ",
-    " every ",
-    " everything ",
-    " any ",
-    " each ",
-    " whenever ",
-    " unless ",
-    " until ",
-    " only ",
-    " without ",
-    " before ",
-    " after ",
-    " from now on ",
-    " from here on ",
-    " going forward ",
-    " as a rule ",
-    " in general ",
-    " by default ",
-    " at most ",
-    " at least ",
-    " no more than ",
-    " never ",
-    " always ",
-    " may not ",
-    " not allowed ",
-    " when ",
-    " if ",
-    " rather than ",
-    " instead of ",
-    " off limits ",
+    " all ", " every ", " everything ", " any ", " each ", " whenever ", " unless ", " until ", " only ",
+    " without ", " before ", " after ", " from now on ", " from here on ", " going forward ", " as a rule ",
+    " in general ", " by default ", " at most ", " at least ", " no more than ", " never ", " always ",
+    " may not ", " not allowed ", " when ", " if ", " rather than ", " instead of ", " off limits ",
 ];
 
 /// What a clause ends in that points at something outside of it.
 const POINTERS: &[&str] = &[
-    " that",
-    " this",
-    " it",
-    " so",
-    " here",
-    " again",
-    " these",
-    " those",
-    " as is",
-    " like before",
-    " now",
+    " that", " this", " it", " so", " here", " again", " these", " those", " as is", " like before", " now",
     " there",
 ];
 

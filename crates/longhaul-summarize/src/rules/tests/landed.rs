@@ -44,12 +44,7 @@ fn what_a_diff_a_hook_and_a_script_say_beside_it_is_not_told() {
     let text = draft(RELEASE, 900).text;
     assert!(text.contains("+ let wait = limits::first_wait();"), "{text}");
     for idle in [
-        "@@ -3,7",
-        "--- a/src",
-        "-let wait",
-        "[Parser] Warning",
-        "$ bun test",
-        "handle.write",
+        "@@ -3,7", "--- a/src", "-let wait", "[Parser] Warning", "$ bun test", "handle.write",
         "not found in file",
     ] {
         assert!(!text.contains(idle), "{idle} in\n{text}");

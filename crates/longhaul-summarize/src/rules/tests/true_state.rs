@@ -183,12 +183,7 @@ fn crumbs_of_code_and_settled_questions_are_not_told() {
         "{text}"
     );
     for crumb in [
-        "Feature flags",
-        "Derive the",
-        "className",
-        "return batchText",
-        "BaseCommit",
-        "type Reservation",
+        "Feature flags", "Derive the", "className", "return batchText", "BaseCommit", "type Reservation",
         "Is that the answer",
     ] {
         assert!(!text.contains(crumb), "{crumb} in\n{text}");

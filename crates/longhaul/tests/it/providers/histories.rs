@@ -32,22 +32,8 @@ impl Draw {
 
     fn words(&mut self, most: usize) -> String {
         const WORDS: [&str; 16] = [
-            "the",
-            "test",
-            "fails",
-            "in",
-            "src/lock.rs",
-            "because",
-            "error[E0277]:",
-            "漢字",
-            "naïve",
-            "\"quoted\"",
-            "\\n",
-            "line\n",
-            "must",
-            "port 8123",
-            "assert_eq!",
-            "🦀",
+            "the", "test", "fails", "in", "src/lock.rs", "because", "error[E0277]:", "漢字", "naïve",
+            "\"quoted\"", "\\n", "line\n", "must", "port 8123", "assert_eq!", "🦀",
         ];
         let count = 1 + self.below(most);
         (0..count).map(|_| WORDS[self.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
