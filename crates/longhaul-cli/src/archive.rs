@@ -30,7 +30,7 @@ pub(crate) use self::{
 use crate::{
     args::StoreArgs,
     exit::Impossible,
-    found::{self, Found, Reach},
+    found::{self, ByWords, Found, Reach},
     input,
     paint::{self, counted, plain},
     store::{self, Held, Left, Replaced, Store, Trace},
@@ -459,15 +459,6 @@ fn must_exist(args: &StoreArgs) -> Result<()> {
         true => Ok(()),
         false => bail!("nothing is recorded yet: there is no store at {}", store::place(args)?),
     }
-}
-
-/// What words of a session's first request are worth in its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ByWords {
-    /// They stand for it.
-    Taken,
-    /// They stand for it where somebody says so on a terminal.
-    Asked,
 }
 
 /// Returns when something of a stored session last changed.

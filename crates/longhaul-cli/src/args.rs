@@ -10,6 +10,8 @@ use std::{path::PathBuf, slice};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use longhaul::{redact::Redactor, transcript::SessionId, wire::Format};
 
+use crate::found::ByWords;
+
 pub(crate) use chat::ChatArgs;
 pub(crate) use history::{
     AuditArgs, ChangedArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs,
@@ -81,12 +83,15 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the transcripts that the command reads, where it reads any.
-    pub(crate) fn transcripts(&mut self) -> &mut [PathBuf] {
+    /// Returns the transcripts that the command reads, where it reads any, and what words are worth in their place.
+    pub(crate) fn transcripts(&mut self) -> (&mut [PathBuf], ByWords) {
         match self {
-            Command::Count(args) if !args.text => &mut args.files,
-            Command::Compact(args) => slice::from_mut(&mut args.file),
-            _ => &mut [],
+            Command::Count(args) if !args.text => (&mut args.files, ByWords::Taken),
+            Command::Compact(args) => {
+                let by_words = if args.in_place { ByWords::Asked } else { ByWords::Taken };
+                (slice::from_mut(&mut args.file), by_words)
+            }
+            _ => (&mut [], ByWords::Taken),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) use self::{
     agents::{Agent, all, format_at, id_at, is_kept_by_an_agent, is_kept_in, places},
     ids::Ids,
     list::{json_lines, table},
-    pick::pick,
+    pick::{forget_what_was_typed, pick},
 };
 use crate::{
     exit::Impossible,
@@ -41,13 +41,22 @@ pub(crate) struct Found {
     pub(crate) changed: SystemTime,
 }
 
+/// What words of a session's first request are worth in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByWords {
+    /// They stand for it.
+    Taken,
+    /// They stand for it where somebody says so on a terminal: for what changes something.
+    Asked,
+}
+
 /// Puts the session that is meant in the place of `file`, where it names none: on a terminal the newest of this project
 /// stands for nothing, and anywhere the beginning or the end of an id or words of a title stand for a session that has them. One word alone
 /// may be a name that somebody misspelt: where nobody is there to see what is taken, it stands for no title.
 ///
 /// # Errors
 /// When nothing is found, or more than one may be meant.
-pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
+pub(crate) fn settle(file: &mut PathBuf, by_words: ByWords) -> Result<()> {
     if file == Path::new("-") {
         if io::stdin().is_terminal() {
             *file = newest_here()?;
@@ -65,7 +74,7 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
         Some(words) if !file.exists() && !words.contains(['/', '\\']) && !words.contains('.') => words,
         _ => return Ok(()),
     };
-    match named(words)? {
+    match named(words, by_words)? {
         Some(path) => *file = path,
         None => {
             say!("{}", unknown(words));
@@ -116,7 +125,7 @@ pub(crate) fn how_named() -> String {
 }
 
 /// Returns the session whose id begins or ends with `words`, or whose title holds them; `None` where there is none.
-fn named(words: &str) -> Result<Option<PathBuf>> {
+fn named(words: &str, by_words: ByWords) -> Result<Option<PathBuf>> {
     let found = all();
     let by_id: Vec<&Found> = found.iter().filter(|found| found.has_id(words)).collect();
     let by_id_is_meant = !by_id.is_empty();
@@ -138,7 +147,7 @@ fn named(words: &str) -> Result<Option<PathBuf>> {
     }
     match meant[..] {
         [] => Ok(None),
-        [one] => {
+        [one] if by_id_is_meant || by_words == ByWords::Taken => {
             told(one);
             Ok(Some(one.path.clone()))
         }
@@ -147,6 +156,13 @@ fn named(words: &str) -> Result<Option<PathBuf>> {
             let question = format!("{:?} may be any of these", plain(words));
             if let Some(chosen) = pick(&question, &lines) {
                 return Ok(Some(meant[chosen].path.clone()));
+            }
+            if !by_id_is_meant && by_words == ByWords::Asked {
+                bail!(Impossible(format!(
+                    "{:?} is no session's id, and what changes something takes no words for one; they stand in\n{}",
+                    plain(words),
+                    lines[..lines.len().min(SHOWN)].join("\n")
+                )));
             }
             // An id that several have tells none of them apart.
             let is_shared =

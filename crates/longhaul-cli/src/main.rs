@@ -84,7 +84,8 @@ fn with_lines_set_in(said: &str, typed: &[String]) -> String {
 
 fn main() -> ExitCode {
     let mut command = args().command;
-    if let Err(error) = command.transcripts().iter_mut().try_for_each(found::settle) {
+    let (transcripts, by_words) = command.transcripts();
+    if let Err(error) = transcripts.iter_mut().try_for_each(|file| found::settle(file, by_words)) {
         return exit::report(&error);
     }
     let done = match command {

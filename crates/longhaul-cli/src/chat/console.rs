@@ -20,7 +20,7 @@ use rustyline::{
 };
 
 use super::{interrupt::Interrupts, slash};
-use crate::{paint::plain, say};
+use crate::{found::forget_what_was_typed, paint::plain, say};
 
 /// Where lines come from.
 pub(crate) enum Console {
@@ -230,15 +230,6 @@ const AFTER_ESC_MS: u16 = 200;
 
 /// Terminals that no line can be edited on.
 const UNMOVED: [&str; 3] = ["dumb", "cons25", "emacs"];
-
-/// Forgets what was typed before a question is shown. A script may answer ahead: what comes from no terminal stays.
-fn forget_what_was_typed() {
-    #[cfg(unix)]
-    if io::stdin().is_terminal() {
-        // That it cannot be forgotten is no reason not to ask.
-        let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
-    }
-}
 
 fn editor<H: Helper>(config: Config) -> Result<Editor<H, MemHistory>> {
     let history = MemHistory::with_config(&config);

@@ -104,7 +104,7 @@ pub(crate) fn run(mut args: ContextArgs) -> Result<ExitCode> {
     let view = match stored::meant(&args)? {
         Some(stored) => seen_stored(&stored),
         None => {
-            found::settle(&mut args.file)?;
+            found::settle(&mut args.file, found::ByWords::Taken)?;
             seen(&args)?
         }
     };

@@ -18,6 +18,7 @@ pub(crate) fn pick(question: &str, lines: &[String]) -> Option<usize> {
         return None;
     }
     let term = Term::stderr();
+    forget_what_was_typed();
     // What is longer than a line would be drawn over several, and drawn wrong when it moves.
     let short = |line: &String| harmless(&cut(line.trim_start(), line_width() - 4)).into_owned();
     let lines: Vec<String> = lines.iter().map(short).collect();
@@ -30,6 +31,15 @@ pub(crate) fn pick(question: &str, lines: &[String]) -> Option<usize> {
         Choice::One(at) => Some(at),
         Choice::None => None,
         Choice::Interrupted => process::exit(INTERRUPTED),
+    }
+}
+
+/// Forgets what was typed before a question is shown. A script may answer ahead: what comes from no terminal stays.
+pub(crate) fn forget_what_was_typed() {
+    #[cfg(unix)]
+    if io::stdin().is_terminal() {
+        // That it cannot be forgotten is no reason not to ask.
+        let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
     }
 }
 
@@ -63,7 +73,7 @@ fn chosen(term: &Term, question: &str, lines: &[String]) -> io::Result<Choice> {
                 term.write_line(&format!("> {}", lines[at]))?;
                 return Ok(Choice::One(at));
             }
-            // Ctrl-D ends what is typed elsewhere, too; typed ahead, it comes as a zero.
+            // Ctrl-D ends what is typed elsewhere, too; where a line was waited for, it comes as a zero.
             Key::Escape | Key::Char('q' | 'n' | '\u{4}' | '\0') => return Ok(Choice::None),
             Key::CtrlC | Key::Char('\u{3}') => return Ok(Choice::Interrupted),
             _ => {}

@@ -55,7 +55,7 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     };
     note(&Archive::to_change(store)?, event, Some(&noted))?;
     let words = format!(
-        "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS{}",
+        "longhaul kept all {} messages ({} tokens) that the agent sees; what the compaction takes out comes back with: {} recall {} WORDS{}",
         grouped(report.messages_before as u64),
         grouped(report.tokens_before.0),
         program()?,
@@ -128,7 +128,7 @@ fn how(
     };
     let notes = match has_notes {
         true => {
-            " These notes were made by rule from the whole conversation; the marks m0, m1 name its messages."
+            " These notes were made by rule from all that the agent saw; the marks m0, m1 name its messages."
         }
         false => "",
     };

@@ -244,7 +244,7 @@ fn file(named: Option<&str>) -> Result<PathBuf> {
         // The protocol itself comes from there.
         Some("-" | "" | "/dev/stdin") => bail!("session is to be an id, words or a file"),
         Some(words) => {
-            found::settle(&mut file)?;
+            found::settle(&mut file, found::ByWords::Taken)?;
             // What was no path, and still is, stands for nothing.
             let is_words = !words.contains(['/', '\\', '.']) && file == std::path::Path::new(words);
             if is_words && !file.exists() {

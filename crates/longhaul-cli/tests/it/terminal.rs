@@ -146,17 +146,20 @@ fn a_chooser_says_its_keys_and_is_left_by_each() {
     }
 }
 
-/// A terminal that waits for a line keeps Ctrl-D as a zero.
+/// Nobody chooses what they have not seen; what is chosen says what it is.
 #[test]
-fn a_chooser_is_left_by_what_was_typed_ahead() {
+fn a_chooser_takes_no_key_that_was_typed_ahead() {
     let folder = Folder::new();
     let example = example();
     let args = ["compact", example.to_str().unwrap(), "--budget", "4k", "-o", "out", "--session", "work"];
     assert_eq!(folder.run(&args, b"").code, 0);
     let Some(mut terminal) = Terminal::of(&folder, &["undo", "trim planner"], 120) else { return };
+    terminal.press(b"\r");
+    let seen = terminal.read_to("Esc leaves");
+    terminal.read_to("> ");
+    thread::sleep(Duration::from_millis(300));
     terminal.press(b"\x04");
-    let shown = terminal.read_to("takes no words for one");
-    // What is chosen says what it is.
+    let shown = seen + &terminal.read_to("takes no words for one");
     let chosen = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa  The trim planner throws away too much.";
     assert!(shown.contains(chosen), "{shown}");
     assert_eq!(terminal.end().0, 1);
@@ -171,6 +174,21 @@ fn home_with_a_session() -> Folder {
     fs::create_dir_all(&home).unwrap();
     fs::write(home.join("7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl"), text).unwrap();
     folder
+}
+
+/// Words may mean a session that nobody thought of, and an agent's file is changed.
+#[test]
+fn words_choose_no_file_that_is_compacted_in_place() {
+    let folder = home_with_a_session();
+    let file = folder.path().join(".claude/projects/-w/7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl");
+    let before = fs::read(&file).unwrap();
+    let args = |named: &'static str| ["compact", named, "--in-place", "--budget", "9000"];
+    let refused = folder.run(&args("trim planner"), b"");
+    assert_eq!(refused.code, 4, "{}", refused.stderr);
+    assert!(refused.stderr.contains("takes no words for one") && refused.stderr.contains("7d1c2f6a"));
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(folder.run(&args("7d1c2f6a"), b"").code, 0);
+    assert_ne!(fs::read(&file).unwrap(), before);
 }
 
 #[test]
