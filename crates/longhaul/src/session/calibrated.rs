@@ -81,8 +81,8 @@ pub(super) struct Scale {
     slope: f64,
 }
 
-/// From this many reports on, what was learned is used. The first ones are of whole requests, which say little of what
-/// their parts cost.
+/// From this many reports on, what was learned is used with its bounds. The first ones are of whole requests, which say little of
+/// what their parts cost: until then the last one counts, and what was said since.
 const ENOUGH_REPORTS: usize = 3;
 
 /// How much more than our own estimate may still be that, handed back.
