@@ -22,7 +22,7 @@ fn profile(set: impl FnOnce(&mut Profile)) -> Profile {
 
 #[test]
 fn u_13_there_is_a_message() {
-    for format in [OpenAi, Responses, Gemini] {
+    for format in [OpenAi, Responses, Gemini, UiMessages] {
         breaks("U-13", format, "[]");
     }
     breaks_with("R-09", Responses, r#"{"input":[],"previous_response_id":"resp_1"}"#, &Profile::default());

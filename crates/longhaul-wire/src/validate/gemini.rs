@@ -1,4 +1,4 @@
-//! G-01 to G-10: Google Gemini.
+//! G-01 to G-11: Google Gemini.
 
 use std::{borrow::Cow, collections::HashMap};
 

@@ -1,4 +1,4 @@
-//! O-01 to O-12 and OD-1 to OD-6: OpenAI Chat Completions and those who speak almost this.
+//! O-01 to O-13 and OD-1 to OD-6: OpenAI Chat Completions and those who speak almost this.
 
 use std::collections::HashSet;
 

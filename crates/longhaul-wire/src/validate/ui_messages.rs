@@ -1,4 +1,4 @@
-//! V-01 to V-04: UI messages of Vercel's AI SDK, as `validateUIMessages` takes them and `convertToModelMessages` can hand
+//! U-13, V-01 to V-04: UI messages of Vercel's AI SDK, as `validateUIMessages` takes them and `convertToModelMessages` can hand
 //! them on to a model.
 
 use std::collections::HashSet;
@@ -28,6 +28,9 @@ const ANSWERED: [(&str, &str); 3] =
 
 pub(crate) fn check_history(history: &[u8], _: &Profile, report: &mut Report) -> Result<(), WireError> {
     let messages = messages(value(history)?, &["messages"])?;
+    if messages.is_empty() {
+        report.add("U-13", "messages", "there are none; a request needs one at least");
+    }
     let mut calls = HashSet::new();
     for (index, message) in messages.iter().enumerate() {
         let path = format!("messages[{index}]");

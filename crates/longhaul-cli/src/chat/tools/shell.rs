@@ -107,11 +107,26 @@ pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64, prin
 }
 
 /// Returns whether a variable is nothing to a command that a model wrote: what it prints goes to the model. Those are
-/// the store and its key, everything else of longhaul's, and the keys of providers.
+/// the store and its key, everything else of longhaul's, and the keys of those who offer models.
 fn is_ours(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    name.starts_with("LONGHAUL_") || name.ends_with("API_KEY")
+    name.starts_with("LONGHAUL_") || name.ends_with("API_KEY") || OPENS_A_MODEL.contains(&&*name)
 }
+
+/// Variables that open somebody's models and do not end in `API_KEY`. Others (`GH_TOKEN`) are what commands work with.
+const OPENS_A_MODEL: [&str; 11] = [
+    "ANTHROPIC_AUTH_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AZURE_OPENAI_AD_TOKEN",
+    "AZURE_OPENAI_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "HF_TOKEN",
+    "HUGGINGFACEHUB_API_TOKEN",
+    "HUGGING_FACE_HUB_TOKEN",
+    "OPENAI_KEY",
+    "OPENAI_TOKEN",
+    "REPLICATE_API_TOKEN",
+];
 
 impl Printed {
     /// Reads what comes to its end, so that the command never waits for us, and keeps the last of it.
@@ -291,8 +306,8 @@ mod tests {
 
     #[test]
     fn the_store_and_keys_are_nothing_to_a_command() {
-        for name in ["LONGHAUL_STORE", "LONGHAUL_STORE_KEY", "LONGHAUL_API_KEY", "OPENAI_API_KEY", "api_key"]
-        {
+        let named = ["LONGHAUL_STORE", "LONGHAUL_STORE_KEY", "LONGHAUL_API_KEY", "OPENAI_API_KEY", "api_key"];
+        for name in named.into_iter().chain(OPENS_A_MODEL) {
             assert!(is_ours(OsStr::new(name)), "{name}");
         }
         for name in ["PATH", "HOME", "GH_TOKEN", "CARGO_HOME"] {
