@@ -121,7 +121,7 @@ pub struct Draft {
 pub struct Attempt {
     /// The model asked, or `rules`.
     pub summarizer: String,
-    /// Why its answer was not used. Holds no message text.
+    /// Why its answer was not used, without a word of it; of a request that was refused, what the provider said, which may quote it.
     pub reason: String,
     /// How a rejected answer begins: at most 200 characters, escaped. It may hold message text, so it is for
     /// the user's own log and for nobody else's.

@@ -136,7 +136,7 @@ pub struct Config {
 
     /// What a pass of the soft tier must free to be worth a rewrite of the prompt's cached prefix.
     ///
-    /// Unit: a ratio of `ratio_base`. Range: 0.0 to 0.5. A higher value waits longer and rewrites less often.
+    /// Unit: a ratio of `ratio_base`, of the budget at most. Range: 0.0 to 0.5. A higher value waits longer and rewrites less often.
     pub min_gain_ratio: f64,
 
     /// How long the provider keeps a prompt's prefix in its cache. A pass of the soft tier that comes later than this after
@@ -209,7 +209,8 @@ pub struct Config {
 
     /// How a reader of the summary gets back what a handle in it (`m12`) stands for: `the tool recall shows m12 whole`.
     ///
-    /// Unit: text, one line. Default: none; `longhaul chat --tools` without a preset names its recall tool. It stands above the handle
+    /// Unit: text, one line. Default: none; without a preset `longhaul chat --tools` names its recall tool, and `longhaul compact` its command where
+    /// it records. It stands above the handle
     /// line, behind `summary-lookup: `, and costs its tokens in every request. Set it where the reader has such a means, as a model
     /// has that is given the recall tool.
     pub summary_lookup: String,

@@ -1,4 +1,5 @@
-//! What happened, for whoever wants to see it. No event holds a word of the conversation.
+//! What happened, for whoever wants to see it. No event holds a message of the conversation; why a model failed may repeat
+//! what its provider answered, without secrets, and a provider may quote what it was sent.
 
 mod notice;
 
@@ -104,7 +105,8 @@ pub enum EventKind {
     SummarizerFailed {
         /// The model, or `rules`.
         summarizer: String,
-        /// Why its answer was not used, without a word of it.
+        /// Why its answer was not used, without a word of it; of a request that was refused, what the provider said, which may quote
+        /// it.
         error: String,
         /// How long it took, in milliseconds.
         duration_ms: u64,

@@ -25,7 +25,7 @@ impl<'s> Section<'s> {
 
     /// Whether what stands here is made of pieces of the source.
     pub(super) fn is_made(&self) -> bool {
-        self.begins(&["Changed files", "To do", "Checks", "Committed"])
+        self.begins(&["Changed files", "To do", "Checks", "Committed", "Branch"])
     }
 
     /// Whether what calls changed stands here.

@@ -130,7 +130,8 @@ async fn events_md_is_up_to_date() {
          Written by a test (`crates/longhaul/tests/it/event_page.rs`) with an example of each event; run\n\
          `UPDATE_EXPECT=1 cargo test -p longhaul events_md` to renew it.\n\n\
          An `Observer` is told of each event as it happens; `longhaul chat` shows those that its user should know of. They hold\n\
-         names, numbers and reasons, and never a word of the conversation. Common fields: `version`, `session`, `tokens`\n\
+         names, numbers and reasons, and no message of the conversation; why a model failed may repeat what its provider\n\
+         answered, without secrets, and a provider may quote what it was sent. Common fields: `version`, `session`, `tokens`\n\
          (what the context costs now), `ratio` (of the budget). `Event::is_notice` says which ones a user should see.\n",
     );
     for event in samples().await.into_iter().map(settled) {
