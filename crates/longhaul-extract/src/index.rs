@@ -179,10 +179,10 @@ impl FactIndex {
         if self.tool_messages > 0 || dense { Domain::Coding } else { Domain::Talk }
     }
 
-    /// Forgets the facts that are least likely to be needed again, down to three quarters of the bound, so that it is
-    /// rarely done. Of facts of one value the newest stay.
+    /// Forgets the facts that are least likely to be needed again, down to half of the bound, so that it is rarely done: each is
+    /// looked at. Of facts of one value the newest stay.
     fn forget(&mut self) {
-        let most = self.most_facts / 4 * 3;
+        let most = self.most_facts / 2;
         // What is being talked of now passes, and what is forgotten is forgotten for good.
         let context = RankContext { said: Said::default(), ..RankContext::of(self) };
         let ranker = DefaultRanker::default();

@@ -16,6 +16,9 @@ use longhaul_bench::process_kilobytes;
 /// Messages of the conversations, where none are given.
 const SIZES: [usize; 5] = [1_000, 2_000, 10_000, 100_000, 1_000_000];
 
+/// Facts that are held: as many as by a session whose window is unknown, which is taken to be of so many tokens.
+const MOST_FACTS: usize = 128_000;
+
 #[allow(clippy::print_stdout, reason = "a program that prints a table")]
 fn main() -> Result<(), std::num::ParseIntError> {
     let given: Vec<usize> = std::env::args().skip(1).map(|arg| arg.parse()).collect::<Result<_, _>>()?;
@@ -38,6 +41,7 @@ fn main() -> Result<(), std::num::ParseIntError> {
         let count = start.elapsed();
         let start = ThreadTime::now();
         let mut index = FactIndex::new();
+        index.set_most_facts(MOST_FACTS);
         transcript.entries().iter().for_each(|entry| index.push(entry));
         let read = start.elapsed();
         let total: Tokens = costs.iter().copied().sum();

@@ -77,6 +77,9 @@ impl Recent {
 impl Said {
     /// Returns which share of the words in `name` was said, 0.0 to 1.0; short words do not count.
     pub fn share(&self, name: &str) -> f64 {
+        if self.words.is_empty() {
+            return 0.0;
+        }
         let (mut all, mut said) = (0_u32, 0_u32);
         for word in words(name) {
             all += 1;
