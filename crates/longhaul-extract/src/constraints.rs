@@ -47,33 +47,60 @@ pub struct Demand {
 /// they are always kept. What a later message takes back stays in the list and names that message; what is said again is
 /// listed once, where it was said last.
 pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
-    let mut found: Vec<Found> = Vec::new();
-    let mut before = Before::default();
-    for entry in entries {
+    let mut reader = DemandReader::default();
+    entries.iter().for_each(|entry| reader.read(entry, speakers));
+    reader.found.into_iter().map(|found| found.demand).collect()
+}
+
+/// Reads [`demands`] message by message: whoever asks for them again after more messages reads each once.
+#[derive(Clone, Debug, Default)]
+pub struct DemandReader {
+    found: Vec<Found>,
+    before: Before,
+}
+
+impl DemandReader {
+    /// Reads the next message. Of the model's only those count that end with a question: what a person takes back may be its answer.
+    pub fn read(&mut self, entry: &Entry, speakers: &Speakers) {
         if entry.message.role == Role::Assistant {
-            let ends = |text: &str| text.trim_end().ends_with(['?', '？']);
-            before.was_asked = entry.message.texts().last().is_some_and(ends);
+            self.before.was_asked = ends_with_question(&entry.message);
         }
         if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
-            continue;
+            return;
         }
         let mut speaks = false;
         // Standing instructions that are to be summarized like any other message.
         let may_speak = |speaker| speaker == Speaker::Person || Some(speaker) == systems(&entry.message);
         for segment in speakers.segments(&entry.message) {
             if may_speak(segment.speaker) {
-                in_segment(&segment, entry.id.ordinal, before, &mut found);
+                in_segment(&segment, entry.id.ordinal, self.before, &mut self.found);
                 speaks |= segment.matter == Matter::Words && !segment.text.trim().is_empty();
             }
         }
         if speaks {
-            before = Before { said: Some(entry.id.ordinal), was_asked: false };
+            self.before = Before { said: Some(entry.id.ordinal), was_asked: false };
         }
     }
-    found.into_iter().map(|found| found.demand).collect()
+
+    /// Returns what was demanded so far, as the constraints of a summary.
+    pub fn constraints(&self) -> Vec<Constraint> {
+        let all = self.found.iter().map(|found| &found.demand);
+        all.map(|demand| Constraint {
+            text: demand.text.clone(),
+            message: demand.message,
+            superseded_by: demand.superseded_by,
+        })
+        .collect()
+    }
+}
+
+/// Returns whether the last text of `message` ends with a question.
+pub fn ends_with_question(message: &Message) -> bool {
+    message.texts().last().is_some_and(|text| text.trim_end().ends_with(['?', '？']))
 }
 
 /// A demand with what it is compared by.
+#[derive(Clone, Debug)]
 struct Found {
     demand: Demand,
     telling: Telling,
@@ -86,13 +113,9 @@ fn systems(message: &Message) -> Option<Speaker> {
 
 /// Returns [`demands`] as the constraints of a summary.
 pub fn constraints(entries: &[Entry], speakers: &Speakers) -> Vec<Constraint> {
-    let all = demands(entries, speakers).into_iter();
-    all.map(|demand| Constraint {
-        text: demand.text,
-        message: demand.message,
-        superseded_by: demand.superseded_by,
-    })
-    .collect()
+    let mut reader = DemandReader::default();
+    entries.iter().for_each(|entry| reader.read(entry, speakers));
+    reader.constraints()
 }
 
 /// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must, or one that is labelled.

@@ -27,6 +27,7 @@ mod clip;
 mod coverage;
 mod deed;
 mod deeds;
+mod demanded;
 mod earlier;
 mod few;
 mod fixed;
@@ -72,6 +73,7 @@ use acts::{Acts, Front, Part};
 use answers::Answers;
 use choose::{Choice, Looks, Places};
 use coverage::Coverage;
+use demanded::{DemandFront, demanded};
 use earlier::Earlier;
 use few::{Few, FewOf};
 use forms::Forms;
@@ -153,6 +155,10 @@ pub const MADE_WITH: &str = "rules-5";
 /// What stands in place of a summary for which there is no room.
 pub const OMITTED: &str = "[Summary omitted - insufficient budget]";
 
+/// Share of the limit that lines of changed files may take by themselves, what their edits say apart: in long work they would leave no
+/// room for what was decided.
+const TRAIL_SHARE: f64 = 0.25;
+
 /// Below this limit a summary says nothing useful.
 pub const LEAST_LIMIT: Tokens = Tokens(50);
 
@@ -185,6 +191,7 @@ pub struct Reading<'a> {
     few: Few<'a>,
     calls: Calls<'a>,
     front: RefCell<Option<Front>>,
+    demand_front: RefCell<Option<DemandFront>>,
 }
 
 impl<'a> Reading<'a> {
@@ -226,6 +233,7 @@ impl<'a> Reading<'a> {
             few: Few::default(),
             calls: Calls::of(&[]),
             front: RefCell::default(),
+            demand_front: RefCell::default(),
         }
     }
 
@@ -273,9 +281,12 @@ impl<'a> Reading<'a> {
         let few = if place.is_some() { &self.few } else { &own }.of(request.entries);
         let acts = self.acts(request, place, few);
         let runs = runs::runs(&acts.runs);
-        let summary = account::account(request, &runs, &acts, few, &self.subjects);
+        let is_talk = request.index.domain() == Domain::Talk;
+        let front = &mut self.demand_front.borrow_mut();
+        let demanded = demanded(few, request.index.speakers(), is_talk, place, front);
+        let summary = account::account(request, &runs, &acts, few, &self.subjects, demanded);
         let undone = Undone::read(request, &acts, few);
-        let trail = Trail::new(&summary.files);
+        let trail = Trail::new(&summary.files, request.limit.scaled(TRAIL_SHARE), request.counter);
         let earlier = Earlier::find(few, request.index.speakers());
         let known = (&undone, &trail, earlier.as_ref());
         let fixed = sections::sections(request, &summary, &acts, few, known, self.options);

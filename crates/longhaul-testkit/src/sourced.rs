@@ -71,12 +71,12 @@ fn is_gap(line: &str) -> bool {
 }
 
 /// The words that lines of its own making may have beside what the source says.
-const OWN: [&str; 48] = [
+const OWN: [&str; 49] = [
     "branch", "asked", "went", "well", "temporary", "folders", "written", "anew", "after", "open", "done",
     "failed", "ok", "passed", "created", "edited", "renamed", "deleted", "reverted", "read", "times",
     "lines", "was", "now", "plan", "last", "words", "exit", "taken", "back", "in", "by", "to", "the", "and",
     "more", "error", "errors", "test", "tests", "skipped", "check", "still", "cured", "elsewhere", "since",
-    "then", "answered",
+    "then", "answered", "earlier",
 ];
 
 /// Returns a line of a summary's own making without what it says in a fixed form.

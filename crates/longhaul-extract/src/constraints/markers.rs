@@ -3,7 +3,7 @@
 //! The English ones are those of the constraint measure in `docs/recall.md` and its like; the others are their usual
 //! counterparts. A marker of a script with blanks matches whole words.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{cell::LazyCell, collections::HashMap, sync::LazyLock};
 
 mod words;
 
@@ -55,7 +55,7 @@ pub(super) fn revocation(sentence: &str) -> Option<Revocation> {
         (Revocation::Corrects, &CORRECTIONS_BY_FIRST_WORD, WIDE_CORRECTIONS),
         (Revocation::SetsAnew, &BEGINNINGS_BY_FIRST_WORD, WIDE_BEGINNINGS),
     ];
-    let bare = without_reminders(sentence);
+    let bare = LazyCell::new(|| without_reminders(sentence));
     let is_one = |(_, markers, wide): &(Revocation, &LazyLock<Markers>, &[&str])| {
         holds(sentence, markers, wide) && holds(&bare, markers, wide)
     };

@@ -42,6 +42,7 @@ fn stands(demand: &Demand, message: u64) -> bool {
 }
 
 /// What a sentence is compared by.
+#[derive(Clone, Debug)]
 pub(super) struct Telling {
     words: BTreeSet<String>,
     forbids: bool,
@@ -136,7 +137,10 @@ fn stem(word: &str) -> &str {
 /// Returns whether `sentence` allows or changes what a rule that stands may be of: "you may push", or "the freeze is over" of whatever
 /// it was called. Nothing is taken back by that: both are told.
 pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> bool {
-    let mut standing = found.iter().filter(|found| stands(&found.demand, message));
+    let mut standing = found.iter().filter(|found| stands(&found.demand, message)).peekable();
+    if standing.peek().is_none() {
+        return false;
+    }
     let (by, lifts) = (Lifting::by(sentence), lifts(sentence));
     standing.any(|found| {
         by.as_ref().is_some_and(|by| found.telling.may_be_lifted(by)) || found.telling.forbids && lifts

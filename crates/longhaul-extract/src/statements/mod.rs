@@ -316,6 +316,11 @@ impl Statement {
         self.signs.has(Signs::FAILS)
     }
 
+    /// Returns whether somebody says by a word of deciding that something was chosen.
+    pub fn tells_choice(&self) -> bool {
+        self.kind.is_said() && self.signs.has(Signs::DECIDES)
+    }
+
     /// Returns whether it is a line of code that somebody shows between what they say.
     pub fn is_shown_code(&self) -> bool {
         let is_code = [Signs::CODE, Signs::COMMENT, Signs::IMPORT].iter().any(|sign| self.signs.has(*sign));

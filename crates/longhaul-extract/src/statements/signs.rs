@@ -53,6 +53,9 @@ impl Signs {
     /// It stands in a fence of prose, as code does.
     pub(crate) const FENCED: Signs = Signs(1 << 18);
 
+    /// It says by a word of deciding that something was chosen.
+    pub(crate) const DECIDES: Signs = Signs(1 << 19);
+
     pub(crate) fn has(self, sign: Signs) -> bool {
         self.0 & sign.0 != 0
     }

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::{
-    Decision, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
-};
+use longhaul_extract::{Decision, Domain, FileHistory, Subject, Subjects, decisions, speaker::Speakers};
 use longhaul_transcript::{
     CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Role, Summary, SummaryMode,
 };
@@ -14,19 +12,19 @@ use super::{
     asks::{is_substantial, last_line, last_words},
     clip::GAP,
     few::{FewOf, sent},
-    marked,
     runs::{Purpose, Run},
     tools::clipped,
 };
 use crate::SummaryRequest;
 
-/// Returns what the request's entries say, as data.
+/// Returns what the request's entries say, as data, and what is `demanded` in them.
 pub(super) fn account(
     request: &SummaryRequest<'_>,
     runs: &[Run],
     acts: &Acts,
     few: FewOf<'_>,
     subjects: &Subjects,
+    demanded: Vec<Constraint>,
 ) -> Summary {
     let (entries, speakers) = (request.entries, request.index.speakers());
     let carried = request.previous.map(|record| &record.summary);
@@ -41,7 +39,7 @@ pub(super) fn account(
         commands: commands(runs),
         errors: errors(runs),
         tools_used: acts.tools.clone(),
-        constraints: demanded(few.users, speakers, is_talk),
+        constraints: latest(demanded, MOST_CONSTRAINTS),
         goal: first_task(few.persons).map(|(_, text)| both_ends(text, GOAL_CHARS)).unwrap_or_default(),
         current_focus: last_words(entries, speakers)
             .map(|(_, text)| clipped(text, FOCUS_CHARS))
@@ -58,22 +56,6 @@ pub(super) fn account(
         carry(&mut summary, carried, by_rule, entries);
     }
     summary
-}
-
-/// Returns what persons demand and, but where people talk, what they mark, oldest first.
-fn demanded(entries: &[Entry], speakers: &Speakers, is_talk: bool) -> Vec<Constraint> {
-    let mut all = constraints(entries, speakers);
-    let marked = if is_talk { Vec::new() } else { marked::lines(entries, speakers) };
-    for (message, text) in marked {
-        let is_known = |known: &Constraint| known.text.contains(&text) || text.contains(&known.text);
-        match all.iter_mut().find(|known| is_known(known)) {
-            Some(known) if known.text.len() < text.len() => known.text = text,
-            Some(_) => {}
-            None => all.push(Constraint { text, message, superseded_by: None }),
-        }
-    }
-    all.sort_by_key(|constraint| constraint.message);
-    latest(all, MOST_CONSTRAINTS)
 }
 
 /// Adds what the previous summary says of messages whose originals are not among `entries`; decisions where rules told them, which quote.

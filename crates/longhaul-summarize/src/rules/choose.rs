@@ -109,6 +109,9 @@ impl<'a> Choice<'a> {
             *needed += if places.tickets.hold(at) { TICKET } else { 0 };
             *needed -= if places.worked.holds(&pool.all()[at]) { WORKED } else { 0 };
         }
+        let end = pool.all().last().map_or(1, |last| i64::from(last.message) + 1);
+        let chosen = needed.iter_mut().zip(pool.all()).filter(|(_, one)| one.tells_choice());
+        chosen.for_each(|(needed, one)| *needed += (OF_OLD * (end - i64::from(one.message)) / end) as i32);
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
             heads.for_each(|(_, needed)| *needed += HEADS);
@@ -360,6 +363,10 @@ const RENEWED: i32 = 1000;
 
 /// What it adds that a statement tells of an option that was chosen.
 const CHOSEN: i32 = 2000;
+
+/// What it adds that a statement tells of something that was chosen at the very beginning, less the later it was: what is old is needed
+/// less, but what was decided holds until it is decided otherwise.
+const OF_OLD: i64 = 2000;
 
 /// What it adds that a statement stands in the issue that the work is about.
 const TICKET: i32 = 2000;

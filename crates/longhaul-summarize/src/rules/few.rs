@@ -1,7 +1,7 @@
 //! The few messages that many rules ask for. Most of a long conversation are calls and what they were answered: whoever looks for
 //! what persons say, or the model decided, need not read them all once more.
 
-use longhaul_extract::{decides, speaker::Speakers};
+use longhaul_extract::{decides, ends_with_question, speaker::Speakers};
 use longhaul_transcript::{Entry, Origin, Role, has_summary_header};
 
 use super::asks::asks_something;
@@ -15,6 +15,8 @@ pub(super) struct Few<'e> {
     asking: Vec<(&'e Entry, &'e str)>,
     /// Those in the role of the user, whoever speaks in them.
     users: Vec<Entry>,
+    /// The same, and those of the model that end with a question, which what a person takes back may be of.
+    demanding: Vec<Entry>,
     /// Those in which the model may decide something or keep a list.
     telling: Vec<Entry>,
     /// Those with a text that has the header of a summary.
@@ -27,6 +29,7 @@ pub(super) struct FewOf<'f> {
     pub(super) persons: &'f [(&'f Entry, &'f str)],
     pub(super) asking: &'f [(&'f Entry, &'f str)],
     pub(super) users: &'f [Entry],
+    pub(super) demanding: &'f [Entry],
     pub(super) telling: &'f [Entry],
     pub(super) headed: &'f [&'f Entry],
 }
@@ -39,6 +42,9 @@ impl<'e> Few<'e> {
             let message = &*entry.message;
             if message.texts().any(has_summary_header) {
                 few.headed.push(entry);
+            }
+            if message.role == Role::User || message.role == Role::Assistant && ends_with_question(message) {
+                few.demanding.push(entry.clone());
             }
             match message.role {
                 Role::User => {
@@ -65,6 +71,7 @@ impl<'e> Few<'e> {
             persons: between(&self.persons, ends, |(entry, _)| entry),
             asking: between(&self.asking, ends, |(entry, _)| entry),
             users: between(&self.users, ends, |entry| entry),
+            demanding: between(&self.demanding, ends, |entry| entry),
             telling: between(&self.telling, ends, |entry| entry),
             headed: between(&self.headed, ends, |entry| entry),
         }

@@ -17,7 +17,7 @@ use crate::{Draft, SummaryRequest, beside::with_facts};
 
 /// One token for every four bytes begun.
 #[derive(Debug)]
-struct Quarter;
+pub(super) struct Quarter;
 
 impl TokenCounter for Quarter {
     fn count_text(&self, text: &str) -> Tokens {
@@ -248,6 +248,34 @@ fn words_that_are_too_many_leave_room_for_the_users_rule() {
         );
         assert!(draft.text.contains("Never touch audit_trail"), "{limit}: {}", draft.text);
         assert_eq!(draft.repairs.len(), 1, "{:?}", draft.repairs);
+    }
+}
+
+/// Work that goes on for long changes many files: their names leave room for what was decided on the way, early and late.
+#[test]
+fn in_long_work_with_edits_decisions_stay() {
+    let mut said =
+        "user: Speed up the dialer in crates/net, please\nassistant: We decided to keep retries in the \
+         TokenLedgerIndex of crates/net/src/dial.rs.\n"
+            .to_owned();
+    for nth in 1..250 {
+        said += &format!(
+            "user: Turn {nth}: please look at the part of module_{nth} that the relay takes and tell me about it.\nassistant: \
+             Looking at it. !Edit#c{nth} {{\"file_path\":\"/srv/app/module_{nth}.ts\",\"old_string\":\"let a = \
+             {nth};\",\"new_string\":\"let a = {nth} + 1;\"}}\ntool#c{nth}: The file was updated.\nassistant: Module {nth} \
+             holds the part of the relay that counts the retries of worker {nth}.",
+        );
+        if nth % 7 == 2 {
+            said += &format!(" We decided to use codec{nth} for queue {nth}.");
+        }
+        said += "\n";
+    }
+    for limit in [1_000, 1_500, 3_000] {
+        let text = draft(&said, limit).text;
+        let told = text.matches("decided to use codec").count() as u64;
+        assert!(told >= limit / 250, "{told} of 36 at {limit}:\n{text}");
+        assert!(text.contains("TokenLedgerIndex"), "{limit}:\n{text}");
+        assert!(text.contains("module_249.ts"), "{limit}:\n{text}");
     }
 }
 

@@ -1,28 +1,60 @@
 //! The artifact trail: which files were changed, and what was done to each.
 
 use longhaul_extract::{Statement, StatementKind, Statements};
-use longhaul_transcript::{FileNote, FileState};
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{FileNote, FileState, Tokens};
 
 use super::lines::{LEFT_OUT, fenced, parts_comment};
 
 /// The files that were changed, with the directory they share.
 #[derive(Debug)]
 pub(crate) struct Trail<'a> {
+    /// Those that have a line each, the one that was touched last at the end.
     files: Vec<&'a FileNote>,
+    /// Those before them for whose lines there is no room.
+    earlier: Vec<&'a FileNote>,
+    /// How many of these are named, the newest.
+    n_named: usize,
     /// Those that were made in passing, outside of what is worked on.
     scratch: Vec<&'a FileNote>,
     root: &'a str,
 }
 
 impl<'a> Trail<'a> {
-    /// Returns the trail of the files in `files` that were changed.
-    pub(crate) fn new(files: &'a [FileNote]) -> Trail<'a> {
+    /// Returns the trail of the files in `files` that were changed, for about so much `room`: beyond it the newest have a line each, and
+    /// those before them are named, as far as that goes.
+    pub(crate) fn new(files: &'a [FileNote], room: Tokens, counter: &dyn TokenCounter) -> Trail<'a> {
         let changed = files.iter().filter(|file| file.state != FileState::Read);
         let (scratch, files): (Vec<_>, Vec<_>) = changed.partition(|file| is_scratch(&file.path));
         // Who works there has nothing else.
         let (scratch, files) = if files.is_empty() { (files, scratch) } else { (scratch, files) };
         let root = root(files.iter().map(|file| file.path.as_str()));
-        Trail { files, scratch, root }
+        let trail = Trail { files, scratch, root, earlier: Vec::new(), n_named: 0 };
+        trail.within(room, counter)
+    }
+
+    fn within(mut self, room: Tokens, counter: &dyn TokenCounter) -> Trail<'a> {
+        let fitting = |costs: &mut dyn Iterator<Item = Tokens>, room: Tokens| {
+            let mut left = room;
+            let fits = |cost: &Tokens| {
+                let fits = *cost <= left;
+                left = left - *cost;
+                fits
+            };
+            costs.take_while(fits).count()
+        };
+        let cost = |text: &str| counter.count_text(text) + LINE_END;
+        let lines = fitting(&mut self.files.iter().rev().map(|file| cost(&self.head(file))), room);
+        if lines == self.files.len() {
+            return self;
+        }
+        let for_lines = room.scaled(SHARE_OF_LINES);
+        let lines = fitting(&mut self.files.iter().rev().map(|file| cost(&self.head(file))), for_lines);
+        let newest = self.files.split_off(self.files.len() - lines);
+        self.earlier = std::mem::replace(&mut self.files, newest);
+        let names = &mut self.earlier.iter().rev().map(|file| cost(&self.name(file)));
+        self.n_named = fitting(names, room - for_lines);
+        self
     }
 
     /// Returns the heading of the section; it names the directory that all changed files are in.
@@ -50,11 +82,10 @@ impl<'a> Trail<'a> {
             path_of(statement).is_some_and(|path| same_file(&FileNote::spelled(path), file))
         };
         let mut blocks: Vec<String> = Vec::new();
+        blocks.extend(self.earlier_line());
         for file in &self.files {
             let of_file = statements.iter().copied().filter(|(_, statement)| is_of(statement, &file.path));
-            let note = if file.note.is_empty() { state(file) } else { &file.note };
-            let head = format!("{}: {note}", self.below(&file.path));
-            blocks.push(block(head, of_file, pool));
+            blocks.push(block(self.head(file), of_file, pool));
         }
         let is_known = |statement: &Statement| self.files.iter().any(|file| is_of(statement, &file.path));
         let rest = statements.iter().copied().filter(|(_, statement)| !is_known(statement));
@@ -75,6 +106,30 @@ impl<'a> Trail<'a> {
 }
 
 impl Trail<'_> {
+    /// Returns the line of a file: what was done to it.
+    fn head(&self, file: &FileNote) -> String {
+        let note = if file.note.is_empty() { state(file) } else { &file.note };
+        format!("{}: {note}", self.below(&file.path))
+    }
+
+    /// Returns the name of a file among others that were changed before.
+    fn name(&self, file: &FileNote) -> String {
+        let path = self.below(&file.path);
+        if file.state == FileState::Modified { path } else { format!("{path} ({})", state(file)) }
+    }
+
+    /// Returns one line for the files that were changed before those with a line of their own.
+    fn earlier_line(&self) -> Option<String> {
+        let n_more = self.earlier.len() - self.n_named;
+        let names: Vec<String> = self.earlier[n_more..].iter().map(|file| self.name(file)).collect();
+        let more = match (n_more, names.is_empty()) {
+            (0, _) => String::new(),
+            (n_more, true) => format!("{n_more} more"),
+            (n_more, false) => format!(" and {n_more} more"),
+        };
+        (!self.earlier.is_empty()).then(|| format!("… earlier: {}{more}", names.join(", ")))
+    }
+
     /// Returns one line for all files that were made in passing and are still there.
     fn scratch_line(&self) -> Option<String> {
         let there = self.scratch.iter().filter(|file| file.state != FileState::Deleted);
@@ -92,6 +147,12 @@ pub(super) fn is_scratch(path: &str) -> bool {
         ["/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/private/var/folders/"];
     PLACES.iter().any(|place| path.starts_with(place))
 }
+
+/// Of the room for the trail so much is for lines of files, where not all have one; the rest is for names of others.
+const SHARE_OF_LINES: f64 = 0.6;
+
+/// What the end of a line or a comma costs.
+const LINE_END: Tokens = Tokens(1);
 
 /// Files made in passing that are named.
 const MOST_SCRATCH: usize = 3;
@@ -185,7 +246,7 @@ fn without_root(text: &str, root: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::tests::Quarter, *};
 
     #[test]
     fn the_shared_directory_is_named_once() {
@@ -201,13 +262,34 @@ mod tests {
             |path: &str| FileNote { path: path.into(), state: FileState::Created, ..FileNote::default() };
         let pool = Statements::new();
         let files = ["/tmp/a.py", "/tmp/b.py", "/w/app/src/a.rs", "/w/app/src/b.rs"].map(note);
-        let trail = Trail::new(&files);
+        let new = |files| Trail::new(files, Tokens(1_000), &Quarter);
+        let trail = new(&files);
         let told = "a.rs: created\nb.rs: created\nin temporary folders: /tmp/a.py, /tmp/b.py";
         assert_eq!(
             (trail.heading(), trail.text(&pool, &[])),
             ("## Changed files (under /w/app/src)".into(), told.into())
         );
-        assert_eq!(Trail::new(&files[..2]).text(&pool, &[]), "/tmp/a.py: created\n/tmp/b.py: created");
+        assert_eq!(new(&files[..2]).text(&pool, &[]), "/tmp/a.py: created\n/tmp/b.py: created");
+    }
+
+    #[test]
+    fn of_more_files_than_there_is_room_for_the_newest_have_lines_and_others_names() {
+        let note = |nth: usize| FileNote {
+            path: format!("/w/app/src/part_{nth}.rs"),
+            state: if nth == 3 { FileState::Created } else { FileState::Modified },
+            note: "+1 -1 lines".into(),
+            ..FileNote::default()
+        };
+        let files: Vec<FileNote> = (0..12).map(note).collect();
+        let text = |room| Trail::new(&files, Tokens(room), &Quarter).text(&Statements::new(), &[]);
+        assert_eq!(text(1_000).lines().count(), 12);
+        let told = text(60);
+        let lines: Vec<&str> = told.lines().collect();
+        assert!(lines[0].starts_with("… earlier: part_") && lines[0].ends_with(" more"), "{told}");
+        assert!(lines[0].contains("part_3.rs (created)"), "{told}");
+        assert_eq!(*lines.last().unwrap(), "part_11.rs: +1 -1 lines");
+        assert!(lines.len() >= 3, "{told}");
+        assert_eq!(text(0), "… earlier: 12 more");
     }
 
     #[test]

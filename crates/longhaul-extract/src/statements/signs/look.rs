@@ -209,7 +209,7 @@ enum Form {
 use Form::{Opening, Whole};
 
 /// The words that say what a text is, by their first letters.
-const LEXICON: [(&str, Form, Signs); 91] = [
+const LEXICON: [(&str, Form, Signs); 94] = [
     ("aborted", Whole, Signs::FAILS),
     ("actually", Opening, Signs::SETTLES),
     ("added", Opening, Signs::SETTLES),
@@ -228,9 +228,12 @@ const LEXICON: [(&str, Form, Signs); 91] = [
     ("changed", Opening, Signs::SETTLES),
     ("choose", Opening, Signs::SETTLES),
     ("chose", Opening, Signs::SETTLES),
+    ("chose", Opening, Signs::DECIDES),
     ("complete", Opening, Signs::SETTLES),
     ("confirmed", Opening, Signs::SETTLES),
     ("decid", Opening, Signs::SETTLES),
+    ("decided", Whole, Signs::DECIDES),
+    ("decision", Opening, Signs::DECIDES),
     ("denied", Whole, Signs::FAILS),
     ("doesn't", Opening, Signs::SETTLES),
     ("done", Opening, Signs::SETTLES),
