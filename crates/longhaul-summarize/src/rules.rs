@@ -64,7 +64,7 @@ mod undone;
 mod values;
 mod worked;
 
-pub use account::task;
+pub use account::{MOST_FILES, task};
 pub(crate) use persons::{RULES, is_lasting};
 pub use persons::{leads_in, left_out};
 pub use tools::tools_used;

@@ -260,7 +260,8 @@ fn both_ends(text: &str, most: usize) -> String {
 /// More than any summary has room to tell: who counts those of its text finds all of them here.
 const MOST_DECISIONS: usize = 100;
 const MOST_CONSTRAINTS: usize = 400;
-const MOST_FILES: usize = 200;
+/// A record names this many files at most; those that were only read go first.
+pub const MOST_FILES: usize = 200;
 /// A summary names this many commands at most, the newest that are no mere looks.
 const MOST_COMMANDS: usize = 60;
 const MOST_ERRORS: usize = 30;

@@ -119,6 +119,9 @@ pub enum CompactError {
     /// A summary was asked for, and nothing was said that would go into it: all of it is in a summary or is to stay.
     #[error("there is nothing new to summarize: what no summary covers yet is to stay as it was said")]
     NothingNew,
+    /// The summary was to be made anew from the originals, and they give the one in force.
+    #[error("made anew from the originals, the summary would say what it says")]
+    SaysTheSame,
     /// A step that the caller supplied asks for what cannot be.
     #[error(transparent)]
     Step(#[from] StepError),

@@ -1,6 +1,6 @@
 //! Compactions that somebody asks for: seen before they are applied, made anew, or forced by a provider's refusal.
 
-use longhaul_transcript::Tokens;
+use longhaul_transcript::{SummaryRecord, Tokens};
 
 use super::{Error, Session};
 #[cfg(doc)]
@@ -33,8 +33,11 @@ impl Session {
         let is_deep = self.state.measure(None).next_depth >= config.max_summary_chain_depth;
         let action = Action::Summarize { rebuild: is_deep || basis == Basis::Originals };
         self.fetch_for(action).await?;
-        let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
-        let job = if basis == Basis::Originals { job.owing_nothing() } else { job };
+        let job = match basis {
+            Basis::Summary => self.state.plan(action, Reason::Manual, goal, self.now_ms()),
+            Basis::Originals => self.state.plan_anew(goal, self.now_ms()),
+        }
+        .map_err(Error::Compact)?;
         if basis == Basis::Summary && !self.state.has_something_new(&job) {
             return Err(Error::Compact(CompactError::NothingNew));
         }
@@ -42,6 +45,10 @@ impl Session {
             true => self.summarize(job).await?,
             false => job.finish_by_rule().map_err(Error::Compact)?,
         };
+        let says_the_same = |record: &SummaryRecord| record.text == finished.record().text;
+        if basis == Basis::Originals && self.state.summary().is_some_and(|record| says_the_same(record)) {
+            return Err(Error::Compact(CompactError::SaysTheSame));
+        }
         // Where it would gain nothing, `accept` says so.
         if let Ok(tokens) = self.state.check(&finished) {
             finished.costs_in_all(tokens);

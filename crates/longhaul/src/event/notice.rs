@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use longhaul_extract::{family, looks_after_one};
-use longhaul_summarize::rules::OMITTED;
+use longhaul_summarize::rules::{MOST_FILES, OMITTED};
 use longhaul_transcript::{
     CommandNote, FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped, one_line,
 };
@@ -94,9 +94,9 @@ fn points(record: &SummaryRecord) -> Vec<String> {
         // Those that the text names.
         let named: Vec<&str> = changed.iter().filter(|path| text.contains(**path)).take(3).copied().collect();
         points.push(match (named.len() < changed.len(), named.is_empty()) {
-            (_, true) => format!("Modified {} files", changed.len()),
-            (true, false) => format!("Modified {} files ({}, ...)", changed.len(), named.join(", ")),
-            (false, false) => format!("Modified {} files ({})", changed.len(), named.join(", ")),
+            (_, true) => format!("Modified {n} files", n = n_changed(summary)),
+            (true, false) => format!("Modified {n} files ({}, ...)", named.join(", "), n = n_changed(summary)),
+            (false, false) => format!("Modified {n} files ({})", named.join(", "), n = n_changed(summary)),
         });
     }
     points.extend(told(record).into_iter().take(5).cloned());
@@ -123,8 +123,12 @@ fn changed(summary: &Summary) -> impl Iterator<Item = &str> {
     summary.files.iter().filter(|file| file.state != FileState::Read).map(|file| file.path.as_str())
 }
 
-fn n_changed(summary: &Summary) -> usize {
-    changed(summary).count()
+/// Returns how many files were changed, as far as a record names them.
+fn n_changed(summary: &Summary) -> String {
+    match changed(summary).count() {
+        count if count >= MOST_FILES => format!("{count} or more"),
+        count => count.to_string(),
+    }
 }
 
 fn boxed(title: &str, lines: &[String]) -> String {
@@ -216,6 +220,19 @@ mod tests {
         // Those of the summaries before are counted and not named; whoever asks how one goes runs none.
         let tools_used = vec![tool("execute_bash", 40), tool("BashOutput", 7), tool("read_file", 9)];
         assert_eq!(n_run(&Summary { tools_used, ..named }), 40);
+    }
+
+    #[test]
+    fn a_record_that_names_as_many_files_as_it_may_has_that_many_or_more() {
+        let named = |n: usize| {
+            let note = |nth| FileNote {
+                path: format!("part_{nth}.ts"),
+                state: FileState::Modified,
+                ..FileNote::default()
+            };
+            n_changed(&Summary { files: (0..n).map(note).collect(), ..Summary::default() })
+        };
+        assert_eq!((named(199), named(200)), ("199".to_owned(), "200 or more".to_owned()));
     }
 
     // asserts 002-27

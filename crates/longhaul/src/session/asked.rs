@@ -37,6 +37,8 @@ pub(super) struct Room {
     start: u64,
     /// What the summaries cost that the new one replaces.
     replaced: Tokens,
+    /// What these stand for cost as it was said, where the new one is made from that and owes them nothing.
+    pub(super) said: Tokens,
 }
 
 /// The smallest view that keeps a tail.
@@ -228,7 +230,8 @@ impl SessionState {
             // What was said in few words is summarized in fewer, not in none.
             self.config
                 .target_compression
-                .map(|ratio| (spoken().scaled(ratio) + room.replaced).max(rules::LEAST_LIMIT)),
+                .map(|ratio| spoken().scaled(ratio) + room.replaced.max(room.said.scaled(ratio)))
+                .map(|tokens| tokens.max(rules::LEAST_LIMIT)),
             self.config.max_summary_share.map(|share| (budget - m.floor).scaled(share)),
         ];
         let cap = caps.into_iter().flatten().min();
@@ -242,12 +245,12 @@ impl SessionState {
             true => Tokens::ZERO,
             false => self.items.shown().filter_map(Shown::record).map(|record| record.tokens).sum(),
         };
-        Room { carried: scope.carried, start: scope.start, replaced }
+        Room { carried: scope.carried, start: scope.start, replaced, said: Tokens::ZERO }
     }
 
     /// Returns the view of the standing instructions, what else stays in front, a summary and a tail of `tail_len` messages.
     fn least_view(&self, m: &Measurement, room: Room, tail_len: usize) -> LeastView {
-        let Room { carried, start, replaced } = room;
+        let Room { carried, start, replaced, said: as_said } = room;
         let cap = self.cap(m, m.budget, Some(self.auto_summary()), room, tail_len);
         let n_total = self.n_total();
         // A tail that begins within an exchange has all of it, and what stays wherever it stands comes before the tail.
@@ -265,7 +268,7 @@ impl SessionState {
             false => Tokens::ZERO,
         };
         let kept = carried.max(self.front_tokens()) + between + request + tail;
-        let covered = m.tokens - kept;
+        let covered = (m.tokens - kept).max(as_said);
         // What summaries say is compressed already.
         let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
         let summary = summary.min(cap.unwrap_or(summary));

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_extract::{Domain, FactIndex};
+use longhaul_extract::{Domain, FactIndex, for_each_text};
 use longhaul_redact::Redactor;
 use longhaul_summarize::{
     Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, is_edited, is_refusal,
@@ -91,7 +91,7 @@ pub struct Job {
     /// Whoever is asked for the summary writes the facts by rule that belong in it.
     writes_facts: bool,
     /// Somebody asked for a summary that owes nothing to the one in force.
-    owes_nothing: bool,
+    pub(super) owes_nothing: bool,
     /// The preset whose document's form the summary takes.
     preset: Option<Preset>,
     /// The summary is an update to the previous one.
@@ -151,12 +151,37 @@ impl SessionState {
         goal: Option<&str>,
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
+        self.plan_by((less, false), (action, reason), goal, now_ms)
+    }
+
+    /// Returns the compaction as somebody asks for it who wants nothing of the summary in force: it is made from the originals, as large
+    /// as if they were summarized for the first time, and a model reads all of them again. It need not be smaller than the one in force.
+    ///
+    /// # Errors
+    /// Those of [`plan`](Self::plan).
+    pub(crate) fn plan_anew(&self, goal: Option<&str>, now_ms: Option<i64>) -> Result<Job, CompactError> {
+        let action = Action::Summarize { rebuild: true };
+        let job = self.plan_by((Tokens::ZERO, true), (action, Reason::Manual), goal, now_ms)?;
+        Ok(Job { owes_nothing: true, ..job })
+    }
+
+    fn plan_by(
+        &self,
+        (less, is_anew): (Tokens, bool),
+        (action, reason): (Action, Reason),
+        goal: Option<&str>,
+        now_ms: Option<i64>,
+    ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
         let below = Measurement { budget: before.budget - less, ..before };
         let index = self.index();
         let planned = |unread| {
             let scope = self.scope(action, &index);
-            let settings = self.settings(&below, reason, self.room(&scope), goal, now_ms, unread);
+            let mut room = self.room(&scope);
+            if is_anew {
+                room.said = self.cost_as_said(scope.start);
+            }
+            let settings = self.settings(&below, reason, room, goal, now_ms, unread);
             let most = self.scale().countable(below.budget) - scope.carried;
             self.planned((action, reason), before, Arc::clone(&index), scope, settings, most)
         };
@@ -339,6 +364,13 @@ impl SessionState {
         before.chain(start..self.n_total()).filter_map(hash).collect()
     }
 
+    /// Returns what the originals from `start` on cost that summaries stand for.
+    fn cost_as_said(&self, start: u64) -> Tokens {
+        let end = self.summaries().map(|record| record.covers.end).max().unwrap_or_default();
+        let covered = self.entries_from(start).into_iter().take_while(|entry| entry.id.ordinal < end);
+        covered.map(|entry| self.known_cost(&entry)).sum()
+    }
+
     /// Returns what a message costs without its secrets taken out, which the engine plans with.
     fn known_cost(&self, entry: &Entry) -> Tokens {
         // Instructions stay as they are worded now.
@@ -352,19 +384,15 @@ impl SessionState {
     }
 }
 
+/// Bytes that a model is shown of a message where not all that is to be summarized fits.
+const SHOWN_OF_MESSAGE: usize = 1_000;
+
 impl Job {
     /// Returns the compaction as this summarizer is asked for it: in the mode `hybrid` the words of one that does not write the facts
     /// by rule itself leave room for them, and [`finish`](Self::finish) puts them beside.
     #[must_use]
     pub fn asked_of(self, summarizer: &dyn Summarizer) -> Job {
         Job { writes_facts: summarizer.writes_facts(), ..self }
-    }
-
-    /// Returns the compaction as somebody asks for it who wants nothing of the summary in force: a model reads all originals again.
-    /// Where only the chain is as deep as it may be, it is shown what it has not read, or each third summary would be paid for
-    /// with the whole conversation.
-    pub(crate) fn owing_nothing(self) -> Job {
-        Job { owes_nothing: true, ..self }
     }
 
     /// Returns what is to be asked of the [`Summarizer`] that [`asked_of`](Self::asked_of) was told of; of one that writes the facts
@@ -553,21 +581,33 @@ impl Job {
         self.request().depth
     }
 
-    /// Returns what the messages to summarize cost.
-    pub(crate) fn span_tokens(&self) -> Tokens {
+    /// Returns the messages to summarize, each with what it costs.
+    fn summarized(&self) -> impl Iterator<Item = (&Entry, Tokens)> {
         // What is summarized begins with what is read, standing instructions apart.
         let summarized = self.request().entries;
         let first = summarized.first().map(|entry| entry.id);
         let at = self.entries.iter().position(|entry| Some(entry.id) == first).unwrap_or(0);
-        self.costs.get(at..at + summarized.len()).unwrap_or_default().iter().copied().sum()
+        let costs = self.costs.get(at..).unwrap_or_default().iter().copied();
+        summarized.iter().zip(costs)
     }
 
-    /// Returns what is to be summarized and the most a model may be shown, where the first is more and the settings leave it
-    /// to the rules then ([`Oversize::Rules`]). The user should be told.
+    /// Returns what is to be summarized, of a long message its beginning as a model would be shown it, and the most that it may be
+    /// shown, where the first is more and the settings leave it to the rules then ([`Oversize::Rules`]). The user should be told.
     pub fn too_large_for_model(&self, config: &Config) -> Option<(Tokens, Tokens)> {
         let cap = config.transcript_cap_tokens.filter(|_| config.oversize == Oversize::Rules)?;
-        let tokens = self.span_tokens();
+        let shown = self.summarized().map(|(entry, cost)| cost.min(self.cost_of_beginning(entry)));
+        let tokens = shown.sum();
         (tokens > cap).then_some((tokens, cap))
+    }
+
+    /// Returns what as much of a message costs as a model is shown of it where not all fits.
+    fn cost_of_beginning(&self, entry: &Entry) -> Tokens {
+        let mut text = String::new();
+        for_each_text(&entry.message, |piece| {
+            let room = SHOWN_OF_MESSAGE.saturating_sub(text.len());
+            text.push_str(&piece[..piece.floor_char_boundary(room)]);
+        });
+        self.counter.count_text(&text)
     }
 
     /// Returns whether anything goes into the summary that is in none yet.

@@ -99,7 +99,9 @@ impl SessionState {
                 (record.tokens_before, record.tokens_after) = (self.likely_tokens(), after);
             }
         }
-        let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
+        let may_grow = job.owes_nothing;
+        let (tokens_before, tokens_after) =
+            self.replace_view(shown, (job.action, job.reason), &job.before, may_grow)?;
         self.n_summaries += 1;
         self.cut = compacted.cut;
         self.untold.extend(job.changed.untold());
@@ -127,7 +129,7 @@ impl SessionState {
     /// Those of `apply`.
     pub fn check(&self, finished: &Finished) -> Result<Tokens, RewriteError> {
         let counts = self.weigh(&mut self.rewritten(finished)?);
-        self.check_gain(counts, finished.job.action)?;
+        self.check_gain(counts, finished.job.action, finished.job.owes_nothing)?;
         Ok(self.likely_price_of(counts))
     }
 
@@ -191,13 +193,19 @@ impl SessionState {
         counts.fold(ClassCounts::default(), |sum, counts| sum + counts)
     }
 
-    /// Returns what a view with these counts would cost at most, where it is a gain.
-    fn check_gain(&self, counts: ClassCounts, action: Action) -> Result<Tokens, RewriteError> {
+    /// Returns what a view with these counts would cost at most, where it is a gain, or where it may grow fits.
+    fn check_gain(
+        &self,
+        counts: ClassCounts,
+        action: Action,
+        may_grow: bool,
+    ) -> Result<Tokens, RewriteError> {
         let (before, after, budget) = (self.tokens(), self.price_of(counts), self.budget());
         // What was reported of the view that is says nothing of the new one: like is compared with like.
         let now = self.items.sums().counts;
         let helps = (after < before || after < self.price_of(now)) && counts.total() < now.total();
         match action {
+            _ if may_grow && self.known_price_of(counts) <= budget => Ok(after),
             _ if !helps => {
                 let after = self.likely_price_of(counts);
                 Err(RewriteError::NoGain { before: self.likely_tokens(), after })
@@ -289,16 +297,16 @@ impl SessionState {
         self.redo_is_lost
     }
 
-    /// Makes `shown` the view if that is a gain, and tells the policy. Returns what it is expected to cost before and after.
+    /// Makes `shown` the view if that is a gain, or where it may grow fits, and tells the policy. Returns what it is expected to cost before and after.
     pub(super) fn replace_view(
         &mut self,
         mut shown: Vec<Counted>,
-        action: Action,
-        reason: Reason,
+        (action, reason): (Action, Reason),
         decided_on: &Measurement,
+        may_grow: bool,
     ) -> Result<(Tokens, Tokens), RewriteError> {
         let counts = self.weigh(&mut shown);
-        let after = self.check_gain(counts, action)?;
+        let after = self.check_gain(counts, action, may_grow)?;
         let costs = (self.likely_tokens(), self.likely_price_of(counts));
         let past = self.past();
         self.set_items(shown);

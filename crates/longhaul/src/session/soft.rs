@@ -82,7 +82,7 @@ impl SessionState {
                 (Fate::Drop, _) => outcome.dropped += len,
             }
         }
-        let (tokens_before, tokens_after) = self.replace_view(shown, action, reason, &before)?;
+        let (tokens_before, tokens_after) = self.replace_view(shown, (action, reason), &before, false)?;
         let outcome = Outcome { tokens_before, tokens_after, ..outcome };
         Ok(Rewrite { action, reason, record: None, cut: None, outcome })
     }

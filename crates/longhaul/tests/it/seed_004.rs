@@ -438,6 +438,77 @@ async fn an_early_term_survives_ten_summarizations() {
 
 // asserts 004-49
 #[tokio::test]
+async fn in_long_work_with_edits_an_early_term_and_decisions_survive_twelve_summarizations() {
+    for preset in [Preset::Chain, Preset::ContextManager] {
+        let config =
+            Config { on_max_depth: OnMaxDepth::Rebuild, mode: SummaryMode::Rules, ..preset.config() };
+        let mut work = Work::with(config, WINDOW, None);
+        begin(&mut work);
+        for nth in 0.. {
+            if work.finished().len() >= 12 {
+                break;
+            }
+            work.context.push(Message::user(format!(
+                "Turn {nth}: please look at the part of module_{nth} that the relay takes and tell me about it."
+            )));
+            let edit = format!(
+                r#"{{"file_path":"/srv/app/module_{nth}.ts","old_string":"let a = {nth};","new_string":"let a = {nth} + 1;"}}"#
+            );
+            let call = exchange(&format!("c{nth}"), "Edit", &edit, "The file was updated.", Outcome::Ok);
+            call.into_iter().for_each(|message| drop(work.context.push(message)));
+            let decided =
+                if nth % 7 == 2 { format!(" We decided to use codec{nth} for queue {nth}.") } else { "".into() };
+            let found = "The retries of a worker are counted by the relay before they are sent. ".repeat(8);
+            work.context.push(Message::assistant(format!("Module {nth} is done. {found}{decided}")));
+            work.context.prepare().await.unwrap();
+        }
+        let (text, sent) = (work.summary(), work.sent());
+        assert!(sent.contains("TokenLedgerIndex"), "{preset}: {text}");
+        assert!(text.matches("We decided to use codec").count() >= 4, "{preset}: {text}");
+        let newest = work.context.state().summary().unwrap().covers.end;
+        assert!(text.contains("module_") && newest > 100, "{preset}: {text}");
+    }
+}
+
+// asserts 004-57
+#[tokio::test]
+async fn a_summary_made_anew_again_and_again_loses_nothing() {
+    for preset in [Preset::Chain, Preset::Rolling, Preset::ContextManager, Preset::TwoTier] {
+        let mut work = Work::with(Config { mode: SummaryMode::Rules, ..preset.config() }, 16_000, None);
+        for nth in 0..40 {
+            work.context.push(Message::user(format!("Never rename the column col{nth}x. What of part {nth}?")));
+            let call = exchange(
+                &format!("c{nth}"),
+                "Edit",
+                &format!(r#"{{"file_path":"/srv/app/part_{nth}.ts","old_string":"a","new_string":"b"}}"#),
+                "ok",
+                Outcome::Ok,
+            );
+            call.into_iter().for_each(|message| drop(work.context.push(message)));
+            work.context.push(Message::assistant(format!("Part {nth} reads the ledger and is done.")));
+            work.context.prepare().await.unwrap();
+        }
+        work.context.compact(None).await.ok();
+        let rules = |text: &str| text.matches("Never rename the column").count();
+        let first = work.summary();
+        for _ in 0..3 {
+            let made = work.context.propose(longhaul::Basis::Originals, None).await;
+            match made {
+                Ok(finished) => drop(work.context.accept(finished).await.unwrap()),
+                Err(error) => {
+                    assert!(error.to_string().contains("would say what it says"), "{preset}: {error}");
+                    break;
+                }
+            }
+            let text = work.summary();
+            assert!(rules(&text) >= rules(&first), "{preset}:\n{first}\n\n{text}");
+            assert!(text.len() * 10 >= first.len() * 9, "{preset}:\n{first}\n\n{text}");
+        }
+    }
+}
+
+// asserts 004-49
+#[tokio::test]
 async fn a_term_of_the_first_summary_is_still_there_after_the_second() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
     begin(&mut work);
