@@ -16,8 +16,9 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     redact::Redactor,
+    redacted_messages,
     store::{History, Kin, MemoryStore, Original, SessionInfo, StoreError, locate},
-    transcript::{Entry, SessionId, Span, SummaryId},
+    transcript::{SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
 
@@ -380,9 +381,7 @@ impl Archive {
         // A file that is no transcript is a word that somebody remembers.
         let Ok(document) = input::document(path, None) else { return Ok(None) };
         let id = document.session_id().or_else(|| found::id_at(path));
-        let redactor = Redactor::builtin();
-        let redacted = |entry: &Entry| redactor.redact_message(&entry.message).0;
-        let said: Vec<_> = document.transcript().entries().iter().map(redacted).collect();
+        let said = redacted_messages(&document, Some(&Redactor::builtin()));
         let history = History { id: id.as_ref(), named: None, said: &said };
         let place = self.wait(locate(&self.store, &history))?;
         if place.kin == Kin::New {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use longhaul::{
     Stored,
-    redact::Redactor,
+    redact::{Asked, Redactor},
     store::{History, Kin, Place, StoreError, SummaryStore, address_of, locate},
     transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
     wire::Document,
@@ -116,11 +116,13 @@ impl Said<'_> {
 
     /// Puts beside each message how it is spelled in the document, for a store.
     pub(crate) fn with_spellings(mut self, document: &Document, redactor: Option<&Redactor>) -> Self {
+        let mut asked = Asked::default();
         for (message, entry) in self.messages.iter_mut().zip(document.transcript().entries()) {
+            let answers = asked.follow(&entry.message);
             let spelled = document.spelled(entry.id.ordinal);
             if let Some(spelled) = spelled.filter(|spelled| spelled.raw.is_some()) {
                 *message = match redactor {
-                    Some(redactor) => redactor.redact_message(&spelled).0,
+                    Some(redactor) => redactor.redact_answer(&spelled, &answers).0,
                     None => Redacted::assume(spelled),
                 };
             }

@@ -234,6 +234,19 @@ pub(crate) fn looks_like_json(text: &str) -> bool {
         && outline.iter().any(|(open, close)| trimmed.starts_with(open) && trimmed.ends_with(close))
 }
 
+/// Returns the insides of the strings in a JSON text that are no keys, each with the last key before it.
+pub(crate) fn string_values(json: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
+    let mut key = "";
+    Literals::of(json).filter_map(move |Literal { span, .. }| {
+        let inside = &json[span.clone()];
+        if json.get(span.end + 1..).is_some_and(|behind| behind.trim_ascii_start().starts_with(':')) {
+            key = inside;
+            return None;
+        }
+        Some((key, span))
+    })
+}
+
 /// The inside of a string literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Literal {

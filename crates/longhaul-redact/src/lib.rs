@@ -24,6 +24,9 @@
 #![forbid(unsafe_code)]
 
 mod apart;
+mod asked;
+mod asking;
+mod bare;
 mod base64;
 mod error;
 mod hex;
@@ -46,6 +49,7 @@ mod rules;
 mod scan;
 mod secret;
 mod settle;
+mod shell;
 mod spelled;
 mod struck;
 mod tables;
@@ -54,6 +58,7 @@ mod vault;
 mod windows;
 mod words;
 
+pub use asked::{Answers, Asked};
 pub use error::RedactError;
 pub use redactor::Redactor;
 pub use struck::Finding;

@@ -8,9 +8,12 @@ use longhaul_transcript::{
 };
 
 use crate::{
-    Redactor, Vault,
+    Answers, Asked, Finding, Redactor, Vault,
+    asked::Ask,
+    bare::bare_secrets,
     json::looks_like_json,
     names::{id_in_place_of, name_in_place_of},
+    redactor::replace,
 };
 
 impl Redactor {
@@ -21,8 +24,39 @@ impl Redactor {
     /// signatures and encrypted content are left as they are; a block that is sealed and says a secret is left out whole. A
     /// name or an id that is a secret becomes another name: the same in a call and in its result. Numbering starts anew with
     /// each message, so that the same message always gives the same bytes.
+    ///
+    /// What a message tells only as an answer to another one stays, such as the bare word that a command printed: for the messages
+    /// of a conversation there is [`redact_next`](Self::redact_next).
     pub fn redact_message(&self, message: &Message) -> (Redacted<Message>, Vec<RedactionCount>) {
         self.redact_message_into(message, &mut Vault::new())
+    }
+
+    /// Returns the next message of a conversation without its secrets, and how often each rule struck: what
+    /// [`redact_message`](Self::redact_message) finds, and what the message tells as an answer to those that `asked` followed.
+    pub fn redact_next(
+        &self,
+        message: &Message,
+        asked: &mut Asked,
+    ) -> (Redacted<Message>, Vec<RedactionCount>) {
+        self.redact_answer(message, &asked.follow(message))
+    }
+
+    /// Returns the messages of a conversation, from its first one on, without their secrets.
+    pub fn redact_conversation<'m>(
+        &self,
+        messages: impl IntoIterator<Item = &'m Message>,
+    ) -> Vec<Redacted<Message>> {
+        let mut asked = Asked::default();
+        messages.into_iter().map(|message| self.redact_next(message, &mut asked).0).collect()
+    }
+
+    /// Does what [`redact_next`](Self::redact_next) does, for a message of which it is known what it answers.
+    pub fn redact_answer(
+        &self,
+        message: &Message,
+        answers: &Answers,
+    ) -> (Redacted<Message>, Vec<RedactionCount>) {
+        self.redact_with(message, answers, &mut Vault::new())
     }
 
     /// Does what [`redact_message`](Self::redact_message) does, with the numbers and the way back in `vault`.
@@ -31,8 +65,18 @@ impl Redactor {
         message: &Message,
         vault: &mut Vault,
     ) -> (Redacted<Message>, Vec<RedactionCount>) {
+        self.redact_with(message, &Answers::default(), vault)
+    }
+
+    fn redact_with(
+        &self,
+        message: &Message,
+        answers: &Answers,
+        vault: &mut Vault,
+    ) -> (Redacted<Message>, Vec<RedactionCount>) {
         let mut run = Run::new(self, vault);
         let mut message = message.clone();
+        run.bare_words(&mut message.parts, answers);
         if let Some(name) = &mut message.name
             && let Some(other) = run.other_name(name)
         {
@@ -86,11 +130,47 @@ struct Run<'a> {
     redactor: &'a Redactor,
     vault: &'a mut Vault,
     counts: BTreeMap<String, u64>,
+    /// The bare words that are secrets, and what they are called.
+    bare: BTreeMap<String, Arc<str>>,
 }
 
 impl<'a> Run<'a> {
     fn new(redactor: &'a Redactor, vault: &'a mut Vault) -> Run<'a> {
-        Run { redactor, vault, counts: BTreeMap::new() }
+        Run { redactor, vault, counts: BTreeMap::new(), bare: BTreeMap::new() }
+    }
+
+    /// Takes out the bare words that are secrets for what they answer, before the rules look at what is left.
+    fn bare_words(&mut self, parts: &mut [Part], answers: &Answers) {
+        if answers.is_empty() {
+            return;
+        }
+        for part in parts {
+            match part {
+                Part::Text(text) => self.bare_in(text, answers.of_words()),
+                Part::ToolResult(result) => {
+                    let ask = answers.of_result(&result.call_id);
+                    for part in &mut result.content {
+                        if let Part::Text(text) = part {
+                            self.bare_in(text, ask);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn bare_in(&mut self, text: &mut String, ask: Option<Ask>) {
+        let Some(ask) = ask else { return };
+        let rule: Arc<str> = if ask == Ask::Question { "asked-secret" } else { "printed-secret" }.into();
+        let findings = bare_secrets(text, ask).into_iter().map(|span| Finding { rule: rule.clone(), span });
+        let findings: Vec<Finding> = findings.collect();
+        let secrets = findings.iter().map(|found| (text[found.span.clone()].to_owned(), rule.clone()));
+        self.bare.extend(secrets);
+        self.count(findings.iter().map(|found| &*found.rule));
+        if let Cow::Owned(redacted) = replace(text, &findings, self.vault) {
+            *text = redacted;
+        }
     }
 
     fn parts(&mut self, parts: &mut [Part]) {
@@ -119,7 +199,7 @@ impl<'a> Run<'a> {
 
     /// What is found in both is counted once.
     fn raw(&mut self, raw: &Raw) -> Option<Arc<Raw>> {
-        let (raw, counts) = self.redactor.redact_raw_into(raw, self.vault);
+        let (raw, counts) = self.redactor.redact_raw_with(raw, &self.bare, self.vault);
         for (rule, count) in counts {
             let told = self.counts.entry(rule).or_default();
             *told = count.max(*told);

@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     Finding, Redactor, Vault, base64,
-    json::{looks_like_json, unescaped},
+    json::{is_json, looks_like_json, string_values, unescaped},
     names::{id_in_place_of, name_in_place_of},
 };
 
@@ -29,6 +29,16 @@ impl Redactor {
     /// Returns `raw` without its secrets, and how often each rule struck; `None` where nothing is left that could be
     /// sent. Numbers and the way back go to `vault`.
     pub fn redact_raw_into(&self, raw: &Raw, vault: &mut Vault) -> (Option<Raw>, BTreeMap<String, u64>) {
+        self.redact_raw_with(raw, &BTreeMap::new(), vault)
+    }
+
+    /// Does the same, with what is known to be a secret in it beside what the rules find, each with what it is called.
+    pub(crate) fn redact_raw_with(
+        &self,
+        raw: &Raw,
+        known: &BTreeMap<String, Arc<str>>,
+        vault: &mut Vault,
+    ) -> (Option<Raw>, BTreeMap<String, u64>) {
         let mut counts = BTreeMap::new();
         let mut redacted = raw.redacted;
         // One item a line where there are several; an item by itself may be spread over lines, and so may what is no JSON.
@@ -40,7 +50,19 @@ impl Redactor {
         };
         let mut json: Option<String> = None;
         for item in items {
-            let (left, rules) = self.redact_item(item, vault);
+            let (without, mut rules) = match known.is_empty() {
+                true => (Some(Cow::Borrowed(item)), Vec::new()),
+                false => self.swept(item, said_in(item, known), vault),
+            };
+            let (left, found) = match without {
+                Some(Cow::Borrowed(item)) => self.redact_item(item, vault),
+                Some(Cow::Owned(item)) => {
+                    let (left, found) = self.redact_item(&item, vault);
+                    (left.map(|left| Cow::Owned(left.into_owned())), found)
+                }
+                None => (None, Vec::new()),
+            };
+            rules.extend(found);
             for rule in rules {
                 *counts.entry(rule.to_string()).or_default() += 1;
                 redacted += 1;
@@ -62,7 +84,15 @@ impl Redactor {
         item: &'a str,
         vault: &mut Vault,
     ) -> (Option<Cow<'a, str>>, Vec<Arc<str>>) {
-        let findings = self.find_in_json(item);
+        self.swept(item, self.find_in_json(item), vault)
+    }
+
+    fn swept<'a>(
+        &self,
+        item: &'a str,
+        findings: Vec<Finding>,
+        vault: &mut Vault,
+    ) -> (Option<Cow<'a, str>>, Vec<Arc<str>>) {
         let mut sweep =
             Sweep { redactor: self, text: item, findings, edits: BTreeMap::new(), within: Vec::new() };
         let is_left = sweep.item();
@@ -76,6 +106,38 @@ impl Redactor {
         (left, found.chain(sweep.within).collect())
     }
 }
+
+/// Returns where `item` says what is `known` to be a secret, by itself or between signs and blanks, in order and apart.
+fn said_in(item: &str, known: &BTreeMap<String, Arc<str>>) -> Vec<Finding> {
+    let texts: Vec<Range<usize>> = match is_json(item) {
+        true => {
+            string_values(item).filter(|(key, _)| !OF_FORMAT.contains(key)).map(|(_, text)| text).collect()
+        }
+        false => iter::once(0..item.len()).collect(),
+    };
+    let mut found = Vec::new();
+    for text in texts {
+        for (secret, rule) in known {
+            let spelled = serde_json::to_string(secret).unwrap_or_default();
+            let spelled = spelled.trim_matches('"');
+            let places = item[text.clone()].match_indices(spelled).map(|(at, _)| text.start + at);
+            let spans = places.map(|start| start..start + spelled.len());
+            let is_apart = |span: &Range<usize>| {
+                let ends = |c: char| c.is_alphanumeric() || c == '_';
+                let before = &item[text.start..span.start];
+                let is_escape = ["\\n", "\\t", "\\r"].iter().any(|escape| before.ends_with(escape));
+                (is_escape || !before.ends_with(ends)) && !item[span.end..text.end].starts_with(ends)
+            };
+            found.extend(spans.filter(is_apart).map(|span| Finding { rule: rule.clone(), span }));
+        }
+    }
+    found.sort_by_key(|found| (found.span.start, usize::MAX - found.span.end));
+    found.dedup_by(|next, before| next.span.start < before.span.end);
+    found
+}
+
+/// Fields whose words are a format's.
+const OF_FORMAT: [&str; 8] = ["type", "role", "name", "id", "kind", "status", "model", "stop_reason"];
 
 /// One JSON text, and what is to be changed in it.
 struct Sweep<'a, 'r> {

@@ -10,6 +10,7 @@ use longhaul_transcript::ContentHash;
 
 use crate::{
     Finding, RedactError, Vault,
+    asking::ANSWERS,
     json::{find, find_in_json, is_json},
     rules::RuleSet,
     settle,
@@ -115,7 +116,7 @@ impl fmt::Debug for Redactor {
     }
 }
 
-fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a, str> {
+pub(crate) fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a, str> {
     if findings.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -133,7 +134,7 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
 }
 
 fn fingerprint(files: &[&str]) -> ContentHash {
-    ContentHash::of_fields(files.iter().map(|file| file.as_bytes()))
+    ContentHash::of_fields(files.iter().chain([&ANSWERS]).map(|file| file.as_bytes()))
 }
 
 /// The built-in rule files, each able to change the rules of those before it.

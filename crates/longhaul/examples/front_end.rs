@@ -56,9 +56,8 @@ async fn session_of(
     came: &Document,
     now_ms: i64,
 ) -> Result<Session, Box<dyn Error>> {
-    let redactor = Redactor::builtin();
-    let messages = (0..).map_while(|ordinal| came.spelled(ordinal));
-    let said: Vec<_> = messages.map(|message| redactor.redact_message(&message).0).collect();
+    let messages: Vec<_> = (0..).map_while(|ordinal| came.spelled(ordinal)).collect();
+    let said = Redactor::builtin().redact_conversation(&messages);
     // Without an id a history is found by what it says. Instructions count as said: where they change with each request (a clock in
     // them), each would be a branch from the first message on; keep the session open then, whose `sync` takes them as the same.
     let place = locate(store, &History { id: Some(id), named: None, said: &said }).await?;

@@ -340,12 +340,11 @@ pub fn keep_reasoning(format: Format) -> KeepReasoning {
 /// Returns the messages of `document` with placeholders in place of secrets, for a store; with no redactor, takes the
 /// caller's word that there is none.
 pub fn redacted_messages(document: &Document, redactor: Option<&Redactor>) -> Vec<Redacted<Message>> {
-    let entries = document.transcript().entries().iter();
-    let redacted = |message: &Message| match redactor {
-        Some(redactor) => redactor.redact_message(message).0,
-        None => Redacted::assume(message.clone()),
-    };
-    entries.map(|entry| redacted(&entry.message)).collect()
+    let messages = document.transcript().entries().iter().map(|entry| &*entry.message);
+    match redactor {
+        Some(redactor) => redactor.redact_conversation(messages),
+        None => messages.map(|message| Redacted::assume(message.clone())).collect(),
+    }
 }
 
 /// Returns what the provider itself wrote last to go on from, as it is spelled.

@@ -49,7 +49,7 @@ use std::{
 };
 
 use longhaul_extract::FactIndex;
-use longhaul_redact::Redactor;
+use longhaul_redact::{Answers, Asked, Redactor};
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{Accuracy, ClassCounts, ContentClass, ContextWindow, Prices, Reported, TokenCounter};
 use longhaul_transcript::{
@@ -129,6 +129,10 @@ pub struct SessionState {
     /// What a token costs, where it is known: a pass of the soft tier must pay for itself.
     prices: Prices,
     redactor: Option<Redactor>,
+    /// What the messages to come may answer with a secret.
+    asked: Asked,
+    /// By ordinal, which messages did, and in which of their parts.
+    answers: BTreeMap<u64, Answers>,
     /// How summaries by rule are made.
     rules: RulesOptions,
     /// What the caller adds to each compaction.
@@ -267,6 +271,8 @@ impl SessionState {
             counter,
             prices: Prices::default(),
             redactor: Some(Redactor::builtin()),
+            asked: Asked::default(),
+            answers: BTreeMap::new(),
             rules: RulesOptions::default(),
             steps: Steps::default(),
             originals: Line::default(),
@@ -326,7 +332,11 @@ impl SessionState {
     /// Adds a message at the end of the conversation and of the view, and returns its id.
     pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
         let message = self.led(message.into());
-        let clean = self.cleaned(&message);
+        let answers = self.asked.follow(&message);
+        let clean = self.clean_answer(&message, &answers);
+        if !answers.is_empty() {
+            self.answers.insert(self.n_total(), answers);
+        }
         let read = clean.as_ref().map_or(&message, |clean| &clean.message);
         let read = Arc::clone(read);
         let id = self.originals.push(Arc::clone(&message), clean);

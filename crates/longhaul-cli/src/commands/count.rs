@@ -6,8 +6,9 @@ use anyhow::{Context as _, Result, bail};
 use longhaul::{
     Breakdown, ToolTokens,
     redact::Redactor,
+    redacted_messages,
     tokens::{Accuracy, TokenCounter, count_tools},
-    transcript::{Entry, Role, Tokens},
+    transcript::{Role, Tokens},
     wire::{Document, Format},
 };
 use longhaul_client::{Chat, ChatRequest, Endpoint, ToolDefinition};
@@ -129,9 +130,8 @@ fn ask(document: &Document, model: &str, args: &CountArgs) -> Result<Provider> {
     };
     let chat = Chat::anthropic(summarizer::with_key(Endpoint::new(url)?))?;
     // What leaves the machine has no secrets; each one replaced may change the count by a few tokens.
-    let redactor = Redactor::builtin();
-    let clean = |entry: &Entry| Arc::new(redactor.redact_message(&entry.message).0.into_inner());
-    let messages = document.transcript().entries().iter().map(clean).collect();
+    let clean = redacted_messages(document, Some(&Redactor::builtin()));
+    let messages = clean.into_iter().map(|message| Arc::new(message.into_inner())).collect();
     let tools = document.tools().iter().filter_map(|tool| ToolDefinition::from_json(tool)).collect();
     let request = ChatRequest::new(model, messages, Tokens::ZERO).with_tools(tools);
     let host = chat.host();

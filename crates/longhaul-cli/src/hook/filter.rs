@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use longhaul::{
     extract::{Allowance, digest},
     redact::Redactor,
-    transcript::{ContentHash, Outcome, Tokens, ToolCall},
+    transcript::{ContentHash, Message, Outcome, Part, Role, Tokens, ToolCall, ToolResult},
 };
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ pub(super) fn shortened(event: &Event) -> Result<Option<Value>> {
         return Ok(None);
     }
     for (path, text) in to_keep {
-        keep_whole(&path, text)?;
+        keep_whole(&path, &call, text)?;
     }
     savings::note(command, before, after)?;
     Ok(Some(
@@ -101,10 +101,15 @@ fn whole_path(text: &str) -> Result<PathBuf> {
 
 /// Keeps the whole output, secrets apart, in a file of the user's alone, where the agent can read and search it. Each
 /// takes the place of an older one that a digest names.
-fn keep_whole(path: &Path, text: &str) -> Result<()> {
+fn keep_whole(path: &Path, call: &ToolCall, text: &str) -> Result<()> {
     let folder = path.parent().context("an output is kept in a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", paint::path(folder)))?;
-    let (text, _) = Redactor::builtin().redact_text(text);
+    let result = ToolResult::text(call.id.clone(), text, Outcome::Unstated);
+    let asked = Message::new(Role::Assistant, vec![Part::ToolCall(call.clone())]);
+    let answer = Message::new(Role::Tool, vec![Part::ToolResult(result)]);
+    let clean = Redactor::builtin().redact_conversation([&asked, &answer]);
+    let text: String =
+        clean.iter().flat_map(|message| message.results()).map(ToolResult::joined_text).collect();
     Target::unlocked(path).put(text.as_bytes())?;
     forget_old(folder);
     Ok(())

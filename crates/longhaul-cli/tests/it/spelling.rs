@@ -3,7 +3,7 @@
 use longhaul::{
     redact::Redactor,
     store::{Commit, SummaryStore, open_store},
-    transcript::{Message, Redacted, SessionId, Span},
+    transcript::{Message, SessionId, Span},
     wire::{Format, messages_from_json, render},
 };
 
@@ -31,9 +31,7 @@ const SECRET: &str = "ghp_9aF3kLmQ2xR7tVbW4yZcN8dEuH5sJ1oPqT6i";
 
 /// Stores messages as a session does, and reads them back in another process's stead.
 fn stored(place: &str, messages: &[Message]) -> Vec<Message> {
-    let redactor = Redactor::builtin();
-    let messages: Vec<Redacted<Message>> =
-        messages.iter().map(|message| redactor.redact_message(message).0).collect();
+    let messages = Redactor::builtin().redact_conversation(messages);
     let session = SessionId::new("talk").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {

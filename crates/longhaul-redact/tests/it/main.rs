@@ -1,5 +1,6 @@
 //! The public API, from outside.
 
+mod answers;
 mod arguments;
 mod canaries;
 mod innocents;

@@ -1,5 +1,6 @@
 //! Other ways the conversation might go on: each is a line of its own that knows nothing of the others.
 
+use longhaul_redact::Asked;
 use longhaul_transcript::{MessageId, Span, SummaryId};
 
 use super::{
@@ -119,10 +120,13 @@ impl SessionState {
         branch.pins.retain(|pin| *pin < len);
         branch.untold.retain(|ordinal| *ordinal < len);
         branch.exchange = Exchange::default();
+        branch.asked = Asked::default();
+        branch.answers.retain(|ordinal, _| *ordinal < len);
         branch.forget_undone();
         branch.undo.iter_mut().for_each(|past| past.truncate(len));
         for original in branch.originals.originals(recent) {
             branch.exchange.push(original.entry.id.ordinal, &original.entry.message);
+            branch.asked.follow(&original.entry.message);
         }
         let at_hand = Span { start: 0, end: len };
         let request = branch

@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use longhaul_redact::Asked;
 use longhaul_transcript::{
     CallKind, ContentHash, Entry, MessageId, Part, Span, SummaryId, ToolCall, ToolResult,
 };
@@ -46,19 +47,33 @@ impl SessionState {
         self.at_hand(Span { start: common, end: common + 1 })?;
         let here = self.originals.get(common);
         let is_last = common as usize + 1 == said.len();
-        if !here.is_some_and(|here| is_reasoning(here) || is_same(next, here, is_last)) {
+        let mut asked = Asked::default();
+        for before in &said[..common as usize] {
+            asked.follow(&before.message);
+        }
+        let is_known = |here: &Entry| {
+            is_reasoning(here) || is_same(next, here, is_last) || self.is_clean_of(next, here, &asked)
+        };
+        if !here.is_some_and(is_known) {
             return Ok(found);
         }
         self.at_hand(Span { start: common, end: len })?;
         let (mut ordinal, mut entries) = (common, said[..common as usize].to_vec());
         let mut rest = &said[common as usize..];
-        while let Some(behind) = self.said_from(ordinal, rest) {
+        while let Some(behind) = self.said_from(ordinal, rest, &asked) {
             for at in ordinal..=behind {
                 if at < behind {
                     found.put_back.push(entries.len());
                 }
-                entries.extend(self.originals.get(at).cloned());
+                // Of what came back from a store without its secrets the line knows the lineage that it had with them.
+                let lineage = self.originals.lineage(at);
+                entries.extend(
+                    self.originals
+                        .get(at)
+                        .map(|here| Entry { lineage: lineage.unwrap_or(here.lineage), ..here.clone() }),
+                );
             }
+            asked.follow(&rest[0].message);
             (ordinal, rest) = (behind + 1, &rest[1..]);
         }
         if ordinal == common {
@@ -74,13 +89,23 @@ impl SessionState {
         Ok(found)
     }
 
-    /// Returns where the first of `rest` was said here, at `from` or behind the reasoning there.
-    fn said_from(&self, from: u64, rest: &[Entry]) -> Option<u64> {
+    /// Returns where the first of `rest`, which answers what was `asked`, was said here, at `from` or behind the reasoning there.
+    fn said_from(&self, from: u64, rest: &[Entry], asked: &Asked) -> Option<u64> {
         let (next, is_last) = (rest.first()?, rest.len() == 1);
         let mut here = (from..self.n_total()).map_while(|at| Some((at, self.originals.get(at)?)));
-        let is_it = |here: &Entry| here.id.hash == next.id.hash || is_same(next, here, is_last);
+        let is_it = |here: &Entry| {
+            here.id.hash == next.id.hash
+                || is_same(next, here, is_last)
+                || self.is_clean_of(next, here, asked)
+        };
         let (at, here) = here.find(|(_, here)| is_it(here) || !is_reasoning(here))?;
         is_it(here).then_some(at)
+    }
+
+    /// Returns whether what was said is `here` without its secrets, as what comes from a store is.
+    fn is_clean_of(&self, said: &Entry, here: &Entry, asked: &Asked) -> bool {
+        let answers = asked.clone().follow(&said.message);
+        self.clean_answer(&said.message, &answers).is_some_and(|clean| clean.hash == here.id.hash)
     }
 
     fn at_hand(&self, span: Span) -> Result<(), SyncError> {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use longhaul_redact::Redactor;
+use longhaul_redact::{Answers, Redactor};
 use longhaul_transcript::{ContentHash, Entry, Message, MessageId, RedactionCount, Span, Transcript};
 
 /// The originals of one line of conversation, oldest first.
@@ -21,7 +21,8 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub(crate) struct Original {
     pub(crate) entry: Entry,
-    /// Looked for once it is asked for: what comes back from a store is often only shown.
+    /// Looked for once it is asked for, unless the message answers what makes a bare word a secret: what comes back from a store is
+    /// often only shown.
     clean: OnceLock<Option<Arc<Clean>>>,
 }
 
@@ -61,7 +62,7 @@ impl Chunk {
 impl Original {
     /// Returns it without its secrets; `None` where it has none.
     pub(crate) fn clean(&self, redactor: Option<&Redactor>) -> Option<&Arc<Clean>> {
-        self.clean.get_or_init(|| Clean::of(&self.entry.message, redactor)).as_ref()
+        self.clean.get_or_init(|| Clean::of(&self.entry.message, &Answers::default(), redactor)).as_ref()
     }
 
     /// Returns it as facts and summaries are made from it.
@@ -75,8 +76,12 @@ impl Original {
 
 impl Clean {
     /// Returns the message without its secrets; `None` where it has none.
-    pub(crate) fn of(message: &Message, redactor: Option<&Redactor>) -> Option<Arc<Clean>> {
-        let (clean, redactions) = redactor?.redact_message(message);
+    pub(crate) fn of(
+        message: &Message,
+        answers: &Answers,
+        redactor: Option<&Redactor>,
+    ) -> Option<Arc<Clean>> {
+        let (clean, redactions) = redactor?.redact_answer(message, answers);
         (!redactions.is_empty()).then(|| {
             let message = Arc::new(clean.into_inner());
             Arc::new(Clean { hash: message.content_hash(), message, redactions })
@@ -219,8 +224,18 @@ impl Line {
         runs.map(|run| Span { start: run.start * CHUNK, end: run.end * CHUNK }).collect()
     }
 
-    /// Takes back what [`missing`](Self::missing) asked for: originals from the first of a chunk on.
-    pub(crate) fn put_back(&mut self, start: u64, messages: impl IntoIterator<Item = Arc<Message>>) {
+    /// Takes back what [`missing`](Self::missing) asked for: originals from the first of a chunk on. `clean` gives those without their
+    /// secrets that are not to be judged by themselves.
+    pub(crate) fn put_back(
+        &mut self,
+        start: u64,
+        messages: impl IntoIterator<Item = Arc<Message>>,
+        clean: impl Fn(u64, &Message) -> Option<Option<Arc<Clean>>>,
+    ) {
+        let original = |id: MessageId, lineage: ContentHash, message: Arc<Message>| {
+            let clean = clean(id.ordinal, &message).map_or_else(OnceLock::new, OnceLock::from);
+            Original { entry: Entry { id, lineage, message }, clean }
+        };
         let mut messages = messages.into_iter();
         let mut lineage = start.checked_sub(1).and_then(|before| self.lineage(before));
         let mut is_known = start == 0 || lineage.is_some();
@@ -232,7 +247,7 @@ impl Line {
                 let id = MessageId { ordinal: first + held.len() as u64, hash: message.content_hash() };
                 let before = lineage.as_ref().map_or(&[][..], |lineage| &lineage.0[..]);
                 let next = ContentHash::of_fields([before, &id.hash.0]);
-                held.push(Original { entry: Entry { id, lineage: next, message }, clean: OnceLock::new() });
+                held.push(original(id, next, message));
                 lineage = Some(next);
             }
             if held.len() as u64 != CHUNK {
@@ -252,10 +267,7 @@ impl Line {
             let mut held = Vec::new();
             for message in messages {
                 let id = MessageId { ordinal: first + held.len() as u64, hash: message.content_hash() };
-                held.push(Original {
-                    entry: Entry { id, lineage: id.hash, message },
-                    clean: OnceLock::new(),
-                });
+                held.push(original(id, id.hash, message));
             }
             self.last = Arc::new(held);
             self.date(first);
@@ -341,7 +353,7 @@ mod tests {
         assert_eq!(part.lineage(127), whole.lineage(127));
         for span in missing {
             let messages = whole.in_span(span).into_iter().map(|entry| entry.message);
-            part.put_back(span.start, messages);
+            part.put_back(span.start, messages, |_, _| None);
         }
         assert_eq!(texts(&part, span), texts(&whole, span));
         let lineages = |line: &Line| (64..320).map(|at| line.lineage(at)).collect::<Vec<_>>();
@@ -353,7 +365,9 @@ mod tests {
         let whole = line(500);
         let mut away = Line::away(500, whole.chunk_lineage(), whole.lineage(499));
         let put_back = |away: &mut Line, span: Span| {
-            away.put_back(span.start, whole.in_span(span).into_iter().map(|entry| entry.message));
+            away.put_back(span.start, whole.in_span(span).into_iter().map(|entry| entry.message), |_, _| {
+                None
+            });
         };
         put_back(&mut away, Span { start: 448, end: 500 });
         put_back(&mut away, Span { start: 192, end: 320 });

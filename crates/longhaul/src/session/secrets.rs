@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use longhaul_redact::Redactor;
+#[cfg(feature = "wire")]
+use longhaul_redact::Asked;
+use longhaul_redact::{Answers, Redactor};
 use longhaul_transcript::{Entry, Message, Redacted, Span, SummaryRecord};
 
 use super::{
@@ -25,9 +27,14 @@ impl SessionState {
         self.redactor.as_ref()
     }
 
-    /// Returns the message without its secrets; `None` where it has none.
+    /// Returns what the next message would be without its secrets; `None` where it has none.
     pub(super) fn cleaned(&self, message: &Message) -> Option<Arc<Clean>> {
-        Clean::of(message, self.redactor.as_ref())
+        self.clean_answer(message, &self.asked.clone().follow(message))
+    }
+
+    /// Returns the message without its secrets, of which it is known what it answers; `None` where it has none.
+    pub(super) fn clean_answer(&self, message: &Message, answers: &Answers) -> Option<Arc<Clean>> {
+        Clean::of(message, answers, self.redactor.as_ref())
     }
 
     /// Returns what was said, as far as it is at hand, without secrets, as a store takes it.
@@ -41,11 +48,11 @@ impl SessionState {
         self.entries_from(start).into_iter().map(clean).collect()
     }
 
-    /// Returns a message without its secrets, as a store takes it.
+    /// Returns the next message of a conversation that `asked` followed without its secrets, as a store takes it.
     #[cfg(feature = "wire")]
-    pub(crate) fn without_secrets(&self, message: &Message) -> Redacted<Message> {
+    pub(crate) fn without_secrets(&self, message: &Message, asked: &mut Asked) -> Redacted<Message> {
         match &self.redactor {
-            Some(redactor) => redactor.redact_message(message).0,
+            Some(redactor) => redactor.redact_next(message, asked).0,
             None => Redacted::assume(message.clone()),
         }
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use longhaul_extract::FactIndex;
-use longhaul_redact::Redactor;
+use longhaul_redact::{Answers, Asked, Redactor};
 use longhaul_tokens::{Calibrations, ClassCounts, Reported, TokenCounter};
 use longhaul_transcript::{
     ContentHash, Message, MessageId, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens,
@@ -19,7 +19,7 @@ use super::{
     costs::Costs,
     exchange::Exchange,
     items::Items,
-    line::{CHUNK, Line},
+    line::{CHUNK, Clean, Line},
     refused::Refusals,
     rewrite::{Counted, Past},
 };
@@ -45,6 +45,10 @@ pub struct Snapshot {
     costs: Costs,
     learned: Learned,
     exchange: Exchange,
+    #[serde(default, skip_serializing_if = "Asked::is_empty")]
+    asked: Asked,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    answers: BTreeMap<u64, Answers>,
     head: u64,
     #[serde(default)]
     client_from: u64,
@@ -202,8 +206,9 @@ impl Snapshot {
     /// Takes secrets out of everything in it that was said: forms of messages, memory blocks.
     #[must_use]
     pub fn redacted(mut self, redactor: &Redactor) -> Snapshot {
-        let clean = |message: &mut Arc<Message>| {
-            let (clean, redactions) = redactor.redact_message(message);
+        let answers = std::mem::take(&mut self.answers);
+        let clean = |message: &mut Arc<Message>, answers: Option<&Answers>| {
+            let (clean, redactions) = redactor.redact_answer(message, answers.unwrap_or(&Answers::default()));
             if !redactions.is_empty() {
                 *message = Arc::new(clean.into_inner());
             }
@@ -211,7 +216,8 @@ impl Snapshot {
         let past = self.undo.iter_mut().chain(&mut self.redo).flat_map(|past| &mut past.shapes);
         for shape in past.chain(&mut self.view) {
             match shape {
-                Shape::Shortened { message, .. } | Shape::Summary { message, .. } => clean(message),
+                Shape::Shortened { message, id, .. } => clean(message, answers.get(&id.ordinal)),
+                Shape::Summary { message, .. } => clean(message, None),
                 _ => {}
             }
             if let Shape::Summary { record, .. } = shape {
@@ -221,6 +227,7 @@ impl Snapshot {
         for text in self.blocks.values_mut() {
             *text = redactor.redact_text(text).0.into_owned().into();
         }
+        self.answers = answers;
         self
     }
 }
@@ -239,6 +246,8 @@ impl SessionState {
             costs: self.costs.clone(),
             learned: self.all_learned(),
             exchange: self.exchange.clone(),
+            asked: self.asked.clone(),
+            answers: self.answers.clone(),
             head: self.head,
             client_from: self.client_from,
             client_lineage: self.client_lineage,
@@ -318,6 +327,7 @@ impl SessionState {
         }
         let wants = snapshot.wants();
         let Snapshot { window, probe: probed, learned, view, .. } = snapshot;
+        (self.asked, self.answers) = (snapshot.asked, snapshot.answers);
         self.originals = Line::away(snapshot.len, snapshot.chunk_lineage, snapshot.lineage);
         for span in wants {
             let messages = originals(span);
@@ -374,7 +384,11 @@ impl SessionState {
 
     /// Takes back originals that were asked for, from the first of a span that was named on.
     pub fn put_back(&mut self, start: u64, messages: Vec<Arc<Message>>) {
-        self.originals.put_back(start, messages);
+        let (answers, redactor) = (&self.answers, self.redactor.as_ref());
+        let clean = |ordinal: u64, message: &Message| {
+            answers.get(&ordinal).map(|answers| Clean::of(message, answers, redactor))
+        };
+        self.originals.put_back(start, messages, clean);
     }
 
     /// Returns the facts read so far; `None` where they are to be read anew.

@@ -88,7 +88,7 @@ impl SessionState {
     /// pictures, the beginning (and the end) with a mark where it was cut, or a note alone that says nothing but that something was left out
     /// (`[Old tool result content cleared]`, `Old environment output: (14 lines omitted)`). The view goes on from them as they were said. What
     /// else became of a result is an edit: another picture, another outcome, a cut that is not said, and what was taken out for what it says
-    /// (`[REDACTED]`, `[omitted for security]`).
+    /// (`[REDACTED]`, `[omitted for security]`). What a store has without its secrets is what was said with them.
     ///
     /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history

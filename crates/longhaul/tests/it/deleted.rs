@@ -86,9 +86,8 @@ async fn what_was_deleted_is_sent_where_nothing_but_the_store_is_kept_between_re
     let store: Store = Arc::new(MemoryStore::new());
     let id = SessionId::new("editor").unwrap();
     let request = async |came: Document| {
-        let redactor = Redactor::builtin();
-        let messages = (0..).map_while(|ordinal| came.spelled(ordinal));
-        let said: Vec<_> = messages.map(|message| redactor.redact_message(&message).0).collect();
+        let messages: Vec<_> = (0..).map_while(|ordinal| came.spelled(ordinal)).collect();
+        let said = Redactor::builtin().redact_conversation(&messages);
         let place = locate(&store, &History { id: Some(&id), named: None, said: &said }).await.unwrap();
         if let Kin::Branch { .. } = place.kin {
             place.enter(&store, &said, 1).await.unwrap();

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
 mod absurd;
+#[cfg(feature = "wire")]
+mod answered;
 mod bills;
 mod cached;
 mod configuration;

@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+#[cfg(feature = "wire")]
+use longhaul_redact::Asked;
 use longhaul_store::StoreError;
 #[cfg(feature = "wire")]
 use longhaul_store::{JournalEntry, address_of};
@@ -107,9 +109,10 @@ impl Journal {
     ) -> Result<Option<(SessionState, Vec<u64>)>, StoreError> {
         let all = Span { start: 0, end: self.written.min(document.transcript().len() as u64) };
         let entries = self.store.entries(&self.line, all).await?;
+        let mut asked = Asked::default();
         let said = entries.iter().filter_map(|entry| {
             let message = document.spelled(entry.ordinal)?;
-            let is_same = address_of(&state.without_secrets(&message)) == entry.address;
+            let is_same = address_of(&state.without_secrets(&message, &mut asked)) == entry.address;
             is_same.then_some((entry.ordinal, message))
         });
         let said: HashMap<u64, Message> = said.collect();

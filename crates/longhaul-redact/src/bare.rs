@@ -1,0 +1,145 @@
+//! What is a secret in an answer that may tell one: a word that stands in a line of its own.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use crate::{
+    asked::Ask,
+    asking::{TABLE, Table},
+    json::{is_of_objects, string_values, unescaped},
+    vault::PLACEHOLDER,
+    words::{is_drawn, takes_turns},
+};
+
+/// Returns where the secrets of an answer are, in order and apart.
+pub(crate) fn bare_secrets(text: &str, ask: Ask) -> Vec<Range<usize>> {
+    let table = &*TABLE;
+    if !is_of_objects(text) {
+        return in_lines(table, text, ask);
+    }
+    let mut found = Vec::new();
+    for (key, value) in string_values(text) {
+        if !table.answer_fields.contains(key) {
+            continue;
+        }
+        let raw = &text[value.clone()];
+        let said = unescaped(raw);
+        let told: BTreeSet<&str> = in_lines(table, &said, ask).into_iter().map(|span| &said[span]).collect();
+        let spans = told
+            .into_iter()
+            .flat_map(|secret| raw.match_indices(secret).map(|(at, _)| at..at + secret.len()));
+        found.extend(spans.map(|span| value.start + span.start..value.start + span.end));
+    }
+    found.sort_by_key(|span| (span.start, span.end));
+    found.dedup_by(|next, before| next.start < before.end);
+    found
+}
+
+fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
+    let place = |part: &str| {
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        start..start + part.len()
+    };
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !table.around.is_match(line.trim()))
+        .map(within)
+        .filter(|line| !line.is_empty() && !table.around.is_match(line))
+        .collect();
+    let lines: Vec<&str> = lines.into_iter().map(|line| behind_label(table, line)).collect();
+    let is_alone = lines.len() == 1;
+    let is_list =
+        ask == Ask::Printed && lines.iter().all(|line| is_word(line) && !table.harmless.is_match(line));
+    let is_secret = |word: &str| {
+        let has = |of: fn(&u8) -> bool| word.bytes().any(|byte| of(&byte));
+        let is_mixed = has(u8::is_ascii_alphabetic)
+            && (has(u8::is_ascii_digit) || has(|byte| b"!#$%^&*+@".contains(byte)));
+        !table.harmless.is_match(word) && (is_alone && (ask != Ask::Decoded || is_mixed) || is_list)
+    };
+    let mut found = Vec::new();
+    for line in lines {
+        if line.contains(PLACEHOLDER) {
+            continue;
+        }
+        if ask == Ask::Question {
+            let told = table.answered.captures_iter(line).filter_map(|told| told.get(1));
+            found.extend(
+                told.map(|told| told.as_str()).filter(|told| !table.harmless.is_match(told)).map(place),
+            );
+        }
+        // What stands behind a name, and the whole where that is none: base64 ends in signs, too.
+        let value = line
+            .split_once([':', '='])
+            .filter(|(name, _)| is_name(name))
+            .map(|(_, value)| value.trim_start());
+        let value = value.filter(|value| !value.trim_matches('=').is_empty()).unwrap_or(line);
+        if is_word(value) && (is_word(line) && is_secret(value) || looks_drawn(value)) {
+            found.push(place(value));
+        }
+    }
+    found
+}
+
+/// Returns a line without what tools put before it, and without tags and quotes around it.
+fn within(line: &str) -> &str {
+    let digits = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = digits.len() < line.trim_start().len();
+    let numbered = digits.strip_prefix(['→', '\t']).filter(|_| is_numbered);
+    let mut line = numbered.unwrap_or(line).trim();
+    loop {
+        let tag = |inside: &str| {
+            !inside.is_empty()
+                && inside.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-/".contains(&byte))
+        };
+        let opened =
+            line.strip_prefix('<').and_then(|rest| rest.split_once('>')).filter(|(name, _)| tag(name));
+        if let Some((_, rest)) = opened {
+            line = rest.trim();
+            continue;
+        }
+        let ended =
+            line.strip_suffix('>').and_then(|rest| rest.rsplit_once("</")).filter(|(_, name)| tag(name));
+        if let Some((rest, _)) = ended {
+            line = rest.trim();
+            continue;
+        }
+        let inside = ['"', '\'', '`'].into_iter().find_map(|quote| {
+            let bare = line.strip_prefix('b').filter(|rest| rest.starts_with(['\'', '"'])).unwrap_or(line);
+            bare.strip_prefix(quote)?.strip_suffix(quote).filter(|inside| !inside.contains(quote))
+        });
+        match inside {
+            Some(inside) => line = inside,
+            None => return line,
+        }
+    }
+}
+
+fn behind_label<'a>(table: &Table, line: &'a str) -> &'a str {
+    let label = table.before.find(line).map_or(0, |found| found.end());
+    match &line[label..] {
+        rest if is_word(rest) => rest,
+        _ => line,
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    const LONGEST: usize = 40;
+    name.len() <= LONGEST
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _.-()".contains(&byte))
+}
+
+fn is_word(line: &str) -> bool {
+    !line.is_empty() && !line.contains(char::is_whitespace)
+}
+
+/// Returns whether a word is one that nobody would choose.
+fn looks_drawn(word: &str) -> bool {
+    const SHORTEST: usize = 12;
+    let is_path = word.starts_with(['/', '~', '.'])
+        || word.contains("://")
+        || word.matches('/').count() > 2 && !word.contains(['+', '=']);
+    let ends_as_file = TABLE.harmless.is_match(word);
+    word.len() >= SHORTEST
+        && !is_path
+        && !ends_as_file
+        && (is_drawn(word.as_bytes()) || takes_turns(word.as_bytes()))
+}

@@ -1,0 +1,335 @@
+//! Secrets that only the message before tells to be some: what a command printed, what was asked for.
+
+use longhaul_redact::{Asked, Redactor};
+use longhaul_transcript::{Message, Outcome, Part, Raw, Role, ToolCall, ToolResult};
+
+/// A drawn word, and a chosen one.
+const DRAWN: &str = "q7Vd0mXk3RbT9sLw5HcZ2yNf";
+const CHOSEN: &str = "sommerwiese";
+
+fn call(name: &str, arguments: &str) -> Message {
+    Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function("c1", name, arguments))])
+}
+
+fn bash(command: &str) -> Message {
+    call("Bash", &serde_json::json!({ "command": command }).to_string())
+}
+
+fn result(text: &str) -> Message {
+    Message::new(Role::Tool, vec![Part::ToolResult(ToolResult::text("c1", text, Outcome::Succeeded))])
+}
+
+/// Returns what the last message says once the conversation was redacted.
+fn told(messages: &[Message]) -> String {
+    let clean = Redactor::builtin().redact_conversation(messages);
+    let again = Redactor::builtin().redact_conversation(clean.iter().map(|message| &**message));
+    assert_eq!(again, clean, "nothing is found in what was redacted");
+    let last = clean.last().unwrap();
+    let texts = last.parts.iter().map(|part| match part {
+        Part::Text(text) => text.clone(),
+        Part::ToolResult(result) => result.joined_text(),
+        _ => String::new(),
+    });
+    texts.collect()
+}
+
+/// Each prints its secret alone.
+const PRINTING: &[&str] = &[
+    "openssl rand -base64 32",
+    "openssl rand -hex 24 | tr -d '\\n'",
+    "cd /srv/app && openssl rand -base64 32 2>/dev/null",
+    "pwgen -s 24 1",
+    "printenv API_KEY",
+    "printenv \"DB_PASSWORD\"",
+    "echo $DB_PASSWORD",
+    "echo \"${GITHUB_TOKEN}\"",
+    "source .env && echo \"$STRIPE_SECRET_KEY\"",
+    "echo ${ADMIN_PASSWORD:-none}",
+    "printf '%s' \"$PGPASSWORD\"",
+    "cat /run/secrets/db",
+    "cat ~/.vault-token",
+    "cat secrets/db_password.txt",
+    "head -n 1 config/admin-password",
+    "pass show servers/db",
+    "pass servers/db",
+    "gopass show -o servers/db",
+    "vault kv get -field=password secret/app/db",
+    "op read 'op://vault/db/password'",
+    "op item get db --fields password --reveal",
+    "aws secretsmanager get-secret-value --secret-id db --query SecretString --output text",
+    "aws ssm get-parameter --name /app/db --with-decryption --query Parameter.Value --output text",
+    "aws ecr get-login-password --region eu-west-1",
+    "gcloud secrets versions access latest --secret=db",
+    "gcloud auth print-access-token",
+    "kubectl get secret db -o jsonpath='{.data.password}' | base64 -d",
+    "kubectl -n prod get secret/db -o jsonpath='{.data.password}' | base64 --decode; echo",
+    "security find-generic-password -a me -s db -w",
+    "az keyvault secret show --vault-name v --name db --query value -o tsv",
+    "heroku config:get DATABASE_PASSWORD -a app",
+    "doppler secrets get DB_PASSWORD --plain",
+    "python -c \"import secrets; print(secrets.token_hex())\"",
+    "python3 - <<'EOF'\nimport secrets\nprint(secrets.token_urlsafe(24))\nEOF",
+    "node -e \"console.log(require('crypto').randomBytes(24).toString('hex'))\"",
+    "node -p 'process.env.API_TOKEN'",
+    "ruby -rsecurerandom -e 'puts SecureRandom.hex(24)'",
+    "python3 -c 'import os; print(os.environ[\"DB_PASSWORD\"])'",
+    "head -c 32 /dev/urandom | base64",
+    "LC_ALL=C tr -dc A-Za-z0-9 </dev/urandom | head -c 24; echo",
+    "echo $(openssl rand -hex 24)",
+    "KEY=$(openssl rand -hex 24); echo $KEY",
+    "export SIGNING=`openssl rand -hex 24`\necho \"$SIGNING\"",
+    "docker exec db printenv POSTGRES_PASSWORD",
+    "docker compose exec -T web sh -c 'echo $SECRET_KEY'",
+    "ssh deploy@host 'cat /run/secrets/db'",
+    "bash -lc \"openssl rand -hex 24\"",
+    "sudo cat /var/run/secrets/token",
+    "gh auth token",
+    "terraform output -raw db_password",
+    "bw get password github",
+    "bundle exec rails secret",
+    "wg genkey",
+    "sops -d --extract '[\"db\"]' prod.yaml",
+    "openssl rand -hex 24 | tee /dev/stderr",
+    "for i in 1 2; do openssl rand -hex 24; done",
+    "test -n \"$X\"; openssl rand -hex 24",
+];
+
+#[test]
+fn what_a_command_prints_is_a_secret() {
+    for command in PRINTING {
+        for secret in [DRAWN, CHOSEN, "Tundra8274"] {
+            let wrapped = [
+                secret.to_owned(),
+                format!("{secret}\n"),
+                format!("Exit code: 0\nWall time: 0.1 seconds\nOutput:\n{secret}\n"),
+                format!("<returncode>0</returncode>\n<output>\n{secret}</output>"),
+                serde_json::json!({"output": format!("{secret}\n"), "metadata": {"exit_code": 0}})
+                    .to_string(),
+                serde_json::json!({"stdout": secret, "stderr": ""}).to_string(),
+                format!("Stdout: {secret}\nStderr: (empty)\nExit Code: 0"),
+            ];
+            for shown in wrapped {
+                let said = told(&[bash(command), result(&shown)]);
+                assert_eq!(said, shown.replace(secret, "[REDACTED:printed-secret:1]"), "{command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_others_print_beside_it_stays() {
+    let command = "git status --short; openssl rand -hex 24; ls";
+    let shown = format!("src/main.rs\n{DRAWN}\nCargo.toml\nREADME");
+    assert_eq!(told(&[bash(command), result(&shown)]), shown.replace(DRAWN, "[REDACTED:printed-secret:1]"));
+    let shown = format!("Generated key: {DRAWN}");
+    assert_eq!(
+        told(&[bash("echo \"Generated key: $(openssl rand -hex 24)\""), result(&shown)]),
+        "Generated key: [REDACTED:printed-secret:1]"
+    );
+}
+
+#[test]
+fn tools_are_known_by_their_names_and_paths() {
+    for (name, arguments) in [
+        ("mcp__vault__read_secret", r#"{"path":"db"}"#),
+        ("get_password", "{}"),
+        ("generate_api_key", "{}"),
+        ("Read", r#"{"file_path":"/run/secrets/db"}"#),
+        ("shell", r#"{"command":["bash","-lc","printenv API_KEY"]}"#),
+        ("shell", r#"{"command":["printenv","API_KEY"]}"#),
+        ("exec_command", r#"{"cmd":"echo $API_KEY"}"#),
+    ] {
+        for shown in [DRAWN.to_owned(), format!("     1→{CHOSEN}")] {
+            let said = told(&[call(name, arguments), result(&shown)]);
+            assert!(said.ends_with("[REDACTED:printed-secret:1]"), "{name} {arguments}: {said}");
+        }
+    }
+    for (name, arguments) in [
+        ("get_next_page_token", "{}"),
+        ("count_tokens", "{}"),
+        ("list_secrets", "{}"),
+        ("Read", r#"{"file_path":"src/token.rs"}"#),
+        ("Grep", r#"{"pattern":"openssl rand"}"#),
+        ("apply_patch", r#"{"input":"*** Begin Patch\n+openssl rand -hex 24\n"}"#),
+    ] {
+        let said = told(&[call(name, arguments), result("scripts/deploy-2.sh")]);
+        assert_eq!(said, "scripts/deploy-2.sh", "{name} {arguments}");
+    }
+}
+
+#[test]
+fn what_prints_none_alters_nothing() {
+    for command in [
+        "openssl rand --help",
+        "openssl rand -hex 24 > .key",
+        "openssl rand -hex -out .key 24",
+        "echo \"KEY=$(openssl rand -hex 24)\" >> .env",
+        "cat > setup.sh <<'EOF'\nopenssl rand -hex 24\nEOF",
+        "KEY=$(openssl rand -hex 24)",
+        "echo $MAX_TOKENS",
+        "echo ${API_KEY:+x}",
+        "echo ${#API_KEY}",
+        "echo $PWD",
+        "[ -n \"$API_KEY\" ] && hostname",
+        "cat /etc/passwd",
+        "cat src/secrets.rs",
+        "kubectl get secrets -o name",
+        "openssl rand -hex 24 | docker login --password-stdin",
+        "openssl rand -hex 24 | wc -c",
+        "git log --grep 'openssl rand'",
+        "which openssl pwgen",
+        "pass ls",
+        "curl -H \"Authorization: Bearer $(op read op://a/b)\" https://x.example",
+        "grep -c $DB_PASSWORD .env",
+        "printenv HOME",
+    ] {
+        for shown in [DRAWN, CHOSEN, "a1b2c3d4-host-7"] {
+            assert_eq!(told(&[bash(command), result(shown)]), shown, "{command}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays_in_the_answer() {
+    for command in ["openssl rand -hex 24", "echo $DB_PASSWORD", "cat /run/secrets/db", "pass show a/b"] {
+        for shown in [
+            "",
+            "OK",
+            "bash: openssl: command not found",
+            "cat: /run/secrets/db: No such file or directory",
+            "Error: b is not in the password store.",
+            "/usr/bin/openssl",
+            "3.0.13",
+            "v1.2.3-beta4",
+            "****",
+            "********",
+            "<unset>",
+            "$DB_PASSWORD",
+            "https://example.com/a",
+            "not set",
+            "null",
+            "config/app.toml",
+            "[no output]",
+            "(no output)",
+            "2026-11-26T12:00",
+            "The key was written to the file that you named, and nothing else.",
+        ] {
+            assert_eq!(told(&[bash(command), result(shown)]), shown, "{command}");
+        }
+    }
+    for shown in ["hello", "sommerwiese", "hello world"] {
+        assert_eq!(told(&[bash("echo aGVsbG8= | base64 -d"), result(shown)]), shown);
+    }
+    assert_eq!(
+        told(&[bash("echo aGVsbG8= | base64 -d"), result("Tundra8274")]),
+        "[REDACTED:printed-secret:1]"
+    );
+}
+
+#[test]
+fn an_answer_to_a_question_is_a_secret() {
+    for question in [
+        "What is the database password?",
+        "I cannot log in. What's the admin password for staging?",
+        "Please enter the API key:",
+        "Could you share the **access token** for GitHub?",
+        "Which password should I use?",
+        "I need the passphrase for the key to go on.",
+    ] {
+        for secret in [DRAWN, CHOSEN, "Tundra8274"] {
+            let asked = Message::assistant(question);
+            let said = told(&[asked.clone(), Message::user(secret)]);
+            assert_eq!(said, "[REDACTED:asked-secret:1]", "{question}");
+            let ask = call(
+                "AskUserQuestion",
+                &serde_json::json!({"questions": [{"question": question}]}).to_string(),
+            );
+            let shown =
+                format!("User has answered your questions: \"{question}\"=\"{secret}\". You can go on.");
+            assert_eq!(
+                told(&[ask.clone(), result(&shown)]),
+                shown.replace(secret, "[REDACTED:asked-secret:1]")
+            );
+            assert_eq!(told(&[ask, result(secret)]), "[REDACTED:asked-secret:1]");
+        }
+        for answer in
+            ["yes", "skip", "I will set it later, go on", "/help", "@src/main.rs", "src/config.ts", "none"]
+        {
+            assert_eq!(told(&[Message::assistant(question), Message::user(answer)]), answer, "{question}");
+        }
+    }
+    for question in [
+        "What password hashing do you want?",
+        "Which token limit should I set?",
+        "What is the name of the secret?",
+        "Should I store the password in the keychain?",
+        "I changed the password field.",
+        "What is the path to the private key?",
+    ] {
+        assert_eq!(told(&[Message::assistant(question), Message::user(CHOSEN)]), CHOSEN, "{question}");
+    }
+    let between = [
+        Message::assistant("What is the password?"),
+        Message::user("One moment please."),
+        Message::user(CHOSEN),
+    ];
+    assert_eq!(told(&between), CHOSEN);
+}
+
+#[test]
+fn results_are_told_apart_by_their_calls() {
+    let calls = Message::new(
+        Role::Assistant,
+        vec![
+            Part::ToolCall(ToolCall::function("a", "Bash", r#"{"command":"hostname"}"#)),
+            Part::ToolCall(ToolCall::function("b", "Bash", r#"{"command":"openssl rand -hex 24"}"#)),
+        ],
+    );
+    let answer = |id: &str| ToolResult::text(id, CHOSEN, Outcome::Succeeded);
+    let answers =
+        Message::new(Role::Tool, vec![Part::ToolResult(answer("b")), Part::ToolResult(answer("a"))]);
+    assert_eq!(told(&[calls.clone(), answers]), format!("[REDACTED:printed-secret:1]{CHOSEN}"));
+    let late = Message::new(Role::Tool, vec![Part::ToolResult(answer("b"))]);
+    assert_eq!(told(&[calls.clone(), Message::user("and?"), late.clone()]), "[REDACTED:printed-secret:1]");
+    // An id that comes again is another call.
+    let again = call("Bash", r#"{"command":"hostname"}"#);
+    assert_eq!(told(&[bash("openssl rand -hex 24"), again, result(CHOSEN)]), CHOSEN);
+    assert_eq!(told(&[late]), CHOSEN);
+}
+
+#[test]
+fn how_it_is_spelled_does_not_tell_it_either() {
+    let redactor = Redactor::builtin();
+    for secret in [DRAWN, CHOSEN, "a/b\"c\\d9Qx"] {
+        let mut answer = result(&format!("{secret}\n"));
+        let json = serde_json::json!({
+            "type": "user", "name": "sommerwiese",
+            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": format!("{secret}\n")}]},
+            "toolUseResult": {"stdout": secret, "stderr": "", "interrupted": false, "lines": [format!("x\n{secret}\n")]},
+        });
+        answer.raw = Some(Raw::new("claude-code", json.to_string()).into());
+        let mut asked = Asked::default();
+        redactor.redact_next(&bash("openssl rand -hex 24"), &mut asked);
+        let (clean, counts) = redactor.redact_next(&answer, &mut asked);
+        let raw = &clean.raw.as_ref().unwrap().json;
+        let spelled = serde_json::to_string(secret).unwrap();
+        let left = raw.replace("\"name\":\"sommerwiese\"", "");
+        assert!(!left.contains(spelled.trim_matches('"')), "{raw}");
+        assert!(serde_json::from_str::<serde_json::Value>(raw).is_ok(), "{raw}");
+        assert!(raw.contains("\"name\":\"sommerwiese\""), "{raw}");
+        assert_eq!(counts.iter().map(|count| &*count.rule).collect::<Vec<_>>(), ["printed-secret"]);
+        assert!(asked.is_empty());
+    }
+}
+
+#[test]
+fn a_message_without_its_secrets_asks_for_the_same() {
+    let redactor = Redactor::builtin();
+    for command in PRINTING {
+        let (mut asked, mut without) = (Asked::default(), Asked::default());
+        asked.follow(&bash(command));
+        without.follow(&redactor.redact_message(&bash(command)).0);
+        assert!(!asked.is_empty(), "{command}");
+        assert_eq!(asked, without, "{command}");
+    }
+}
