@@ -243,6 +243,7 @@ struct Written {
     before: String,
     answered: String,
     harmless: Vec<String>,
+    plain: String,
     nouns: String,
     questions: Vec<String>,
     of_it: String,
@@ -272,6 +273,7 @@ pub(crate) struct Table {
     pub(crate) before: Regex,
     pub(crate) answered: Regex,
     pub(crate) harmless: RegexSet,
+    pub(crate) plain: Regex,
     questions: Vec<Regex>,
     of_it: HashSet<String>,
 }
@@ -312,6 +314,7 @@ impl Table {
             before: Regex::new(&written.before)?,
             answered: Regex::new(&written.answered)?,
             harmless: set(&written.harmless)?,
+            plain: Regex::new(&written.plain)?,
             questions: each(&written.questions)?,
             of_it: words(&written.of_it),
         })

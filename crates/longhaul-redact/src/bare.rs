@@ -47,16 +47,18 @@ fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
         .collect();
     let lines: Vec<&str> = lines.into_iter().map(|line| behind_label(table, line)).collect();
     let is_alone = lines.len() == 1;
-    let is_list =
-        ask == Ask::Printed && lines.iter().all(|line| is_word(line) && !table.harmless.is_match(line));
-    let is_secret = |word: &str| {
-        let has = |of: fn(&u8) -> bool| word.bytes().any(|byte| of(&byte));
-        let is_mixed = has(u8::is_ascii_alphabetic)
-            && (has(u8::is_ascii_digit) || has(|byte| b"!#$%^&*+@".contains(byte)));
-        !table.harmless.is_match(word) && (is_alone && (ask != Ask::Decoded || is_mixed) || is_list)
+    // Of an entry of a password store the first line is the password.
+    let has_fields = lines.len() > 1 && lines[1..].iter().all(|line| named(line).is_some());
+    let is_list = ask == Ask::Printed
+        && lines.iter().all(|line| is_word(line) && named(line).is_none() && !table.harmless.is_match(line));
+    let is_chosen = |word: &str, is_first: bool| match ask {
+        Ask::Decoded => is_alone && word.len() >= SHORTEST_DECODED && is_mixed(word),
+        Ask::Printed => is_alone || is_list || has_fields && is_first,
+        Ask::PrintedAmong | Ask::Question => is_alone,
     };
+    let is_secret = |word: &str, is_first| !table.harmless.is_match(word) && is_chosen(word, is_first);
     let mut found = Vec::new();
-    for line in lines {
+    for (at, line) in lines.iter().enumerate() {
         if line.contains(PLACEHOLDER) {
             continue;
         }
@@ -66,17 +68,39 @@ fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
                 told.map(|told| told.as_str()).filter(|told| !table.harmless.is_match(told)).map(place),
             );
         }
-        // What stands behind a name, and the whole where that is none: base64 ends in signs, too.
-        let value = line
-            .split_once([':', '='])
-            .filter(|(name, _)| is_name(name))
-            .map(|(_, value)| value.trim_start());
-        let value = value.filter(|value| !value.trim_matches('=').is_empty()).unwrap_or(line);
-        if is_word(value) && (is_word(line) && is_secret(value) || looks_drawn(value)) {
-            found.push(place(value));
+        let (name, value) = named(line).unwrap_or(("", line));
+        if is_word(value) {
+            let is_told = is_word(line) && is_secret(value, at == 0 && name.is_empty());
+            let is_drawn = || !table.plain.is_match(name) && looks_drawn(table, value);
+            found.extend((is_told || is_drawn()).then(|| place(value)));
+        } else if ask == Ask::Printed && is_row(value) {
+            found.extend(value.split_whitespace().map(place));
         }
     }
     found
+}
+
+/// Returns the name and the value of a line that has both. Base64 ends in signs, too.
+fn named(line: &str) -> Option<(&str, &str)> {
+    const LONGEST: usize = 40;
+    let (name, value) = line.split_once([':', '='])?;
+    let is_name = name.len() <= LONGEST
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _.-()".contains(&byte));
+    let value = within(value.trim_start());
+    (is_name && !value.trim_matches('=').is_empty()).then_some((name, value))
+}
+
+/// Returns whether a line is several drawn words side by side, as a generator of passwords prints.
+fn is_row(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_even = words.iter().all(|word| word.len() == words[0].len() && is_mixed(word));
+    words.len() > 1 && words[0].len() >= SHORTEST_DECODED && is_even
+}
+
+/// Returns whether a word has letters and digits or signs.
+fn is_mixed(word: &str) -> bool {
+    let has = |of: fn(&u8) -> bool| word.bytes().any(|byte| of(&byte));
+    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || has(|byte| b"!#$%^&*+@".contains(byte)))
 }
 
 /// Returns a line without what tools put before it, and without tags and quotes around it.
@@ -121,25 +145,21 @@ fn behind_label<'a>(table: &Table, line: &'a str) -> &'a str {
     }
 }
 
-fn is_name(name: &str) -> bool {
-    const LONGEST: usize = 40;
-    name.len() <= LONGEST
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _.-()".contains(&byte))
-}
-
 fn is_word(line: &str) -> bool {
     !line.is_empty() && !line.contains(char::is_whitespace)
 }
 
-/// Returns whether a word is one that nobody would choose.
-fn looks_drawn(word: &str) -> bool {
-    const SHORTEST: usize = 12;
-    let is_path = word.starts_with(['/', '~', '.'])
-        || word.contains("://")
-        || word.matches('/').count() > 2 && !word.contains(['+', '=']);
-    let ends_as_file = TABLE.harmless.is_match(word);
-    word.len() >= SHORTEST
-        && !is_path
-        && !ends_as_file
-        && (is_drawn(word.as_bytes()) || takes_turns(word.as_bytes()))
+/// Returns whether a word is one that nobody would choose, and no id.
+fn looks_drawn(table: &Table, word: &str) -> bool {
+    let is_path =
+        word.starts_with(['/', '~', '.']) || word.matches('/').count() > 2 && !word.contains(['+', '=']);
+    let is_uuid = word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
+    let is_drawn = || is_drawn(word.as_bytes()) || takes_turns(word.as_bytes());
+    word.len() >= SHORTEST_DRAWN && !is_path && !is_uuid && !table.harmless.is_match(word) && is_drawn()
 }
+
+/// A shorter word is drawn by chance, in bytes.
+const SHORTEST_DRAWN: usize = 12;
+
+/// A shorter word that was decoded, or stands in a row, may be anything, in bytes.
+const SHORTEST_DECODED: usize = 8;

@@ -129,6 +129,29 @@ fn what_others_print_beside_it_stays() {
 }
 
 #[test]
+fn what_is_printed_in_several_lines_is_told_apart() {
+    for (command, shown, expected) in [
+        (
+            "git credential fill",
+            "protocol=https\nhost=a.example\nusername=me",
+            "protocol=https\nhost=a.example\nusername=me",
+        ),
+        ("pass show mail/x", "sommerwiese\nuser: me", "[REDACTED:printed-secret:1]\nuser: me"),
+        ("pwgen 8 2", "ohXoo7ae Thie2pie", "[REDACTED:printed-secret:1] [REDACTED:printed-secret:2]"),
+        ("pwgen -1 8 2", "ohXoo7ae\nThiezpie", "[REDACTED:printed-secret:1]\n[REDACTED:printed-secret:2]"),
+        (
+            "kubectl get secret db -o yaml",
+            "kind: Secret\n  uid: 3f2a1b0c-9d8e-4f7a-8b6c-5d4e3f2a1b0c\n  resourceVersion: q7Vd0mXk3RbT9s",
+            "kind: Secret\n  uid: 3f2a1b0c-9d8e-4f7a-8b6c-5d4e3f2a1b0c\n  resourceVersion: [REDACTED:printed-secret:1]",
+        ),
+        ("npm test; echo $API_KEY", "PASS src/a.test.ts\nabc", "PASS src/a.test.ts\nabc"),
+        ("cat a.b64 | base64 -d", "node18", "node18"),
+    ] {
+        assert_eq!(told(&[bash(command), result(shown)]), expected, "{command}");
+    }
+}
+
+#[test]
 fn tools_are_known_by_their_names_and_paths() {
     for (name, arguments) in [
         ("mcp__vault__read_secret", r#"{"path":"db"}"#),
@@ -182,6 +205,9 @@ fn what_prints_none_alters_nothing() {
         "curl -H \"Authorization: Bearer $(op read op://a/b)\" https://x.example",
         "grep -c $DB_PASSWORD .env",
         "printenv HOME",
+        "openssl rand -hex 8 | xargs -I{} docker tag img img:{}",
+        "echo $REDIS_KEY",
+        "docker run -e API_KEY=$API_KEY img",
     ] {
         for shown in [DRAWN, CHOSEN, "a1b2c3d4-host-7"] {
             assert_eq!(told(&[bash(command), result(shown)]), shown, "{command}");
@@ -265,6 +291,7 @@ fn an_answer_to_a_question_is_a_secret() {
         "Should I store the password in the keychain?",
         "I changed the password field.",
         "What is the path to the private key?",
+        "All done. You have to provide the API key in .env before you start it.",
     ] {
         assert_eq!(told(&[Message::assistant(question), Message::user(CHOSEN)]), CHOSEN, "{question}");
     }
