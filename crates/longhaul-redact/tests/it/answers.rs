@@ -24,8 +24,7 @@ fn told(messages: &[Message]) -> String {
     let clean = Redactor::builtin().redact_conversation(messages);
     let again = Redactor::builtin().redact_conversation(clean.iter().map(|message| &**message));
     assert_eq!(again, clean, "nothing is found in what was redacted");
-    let last = clean.last().unwrap();
-    let texts = last.parts.iter().map(|part| match part {
+    let texts = clean.last().into_iter().flat_map(|last| &last.parts).map(|part| match part {
         Part::Text(text) => text.clone(),
         Part::ToolResult(result) => result.joined_text(),
         _ => String::new(),

@@ -164,7 +164,7 @@ fn another_answer_to_the_same_call_is_a_secret_too() {
             2 => {
                 let Part::ToolCall(call) = &messages[3].parts[0] else { panic!("a call") };
                 let result = ToolResult::text(call.id.clone(), planted(7), Outcome::Unstated);
-                vec![&messages[..4], &[Message::new(Role::Tool, vec![Part::ToolResult(result)])]].concat()
+                [&messages[..4], &[Message::new(Role::Tool, vec![Part::ToolResult(result)])]].concat()
             }
             _ => other[..5].to_vec(),
         };
