@@ -89,15 +89,11 @@ impl Table {
                 continue;
             }
             let is_handed_on = rest.iter().all(|command| self.hands_on(command));
-            match self.source(command, &drawn, depth).filter(|_| is_handed_on) {
-                // A key that is shown as base64 is read by its decoder.
-                Some(Ask::Printed) if rest.iter().any(|command| self.decoders.is_match(command)) => {
-                    found = Some(Ask::Printed);
-                }
+            let decodes =
+                || rest.iter().any(|command| self.decoders.is_match(command)).then_some(Ask::Decoded);
+            match self.source(command, &drawn, depth).or_else(decodes).filter(|_| is_handed_on) {
+                Some(Ask::Printed) => found = Some(Ask::Printed),
                 Some(ask) => found = found.or(Some(ask)),
-                None if rest.iter().any(|command| self.decoders.is_match(command)) && is_handed_on => {
-                    found = found.or(Some(Ask::Decoded));
-                }
                 None => is_among |= !self.silent.contains(word(command)),
             }
         }

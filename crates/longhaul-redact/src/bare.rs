@@ -1,11 +1,11 @@
 //! What is a secret in an answer that may tell one: a word that stands in a line of its own.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::ops::Range;
 
 use crate::{
     asked::Ask,
     asking::{TABLE, Table},
-    json::{is_of_objects, string_values, unescaped},
+    json::{Places, is_of_objects, string_values, unescaped},
     vault::PLACEHOLDER,
     words::{is_drawn, takes_turns},
 };
@@ -22,15 +22,12 @@ pub(crate) fn bare_secrets(text: &str, ask: Ask) -> Vec<Range<usize>> {
             continue;
         }
         let raw = &text[value.clone()];
-        let said = unescaped(raw);
-        let told: BTreeSet<&str> = in_lines(table, &said, ask).into_iter().map(|span| &said[span]).collect();
-        let spans = told
-            .into_iter()
-            .flat_map(|secret| raw.match_indices(secret).map(|(at, _)| at..at + secret.len()));
-        found.extend(spans.map(|span| value.start + span.start..value.start + span.end));
+        let mut places = Places::of(raw);
+        found.extend(in_lines(table, &unescaped(raw), ask).into_iter().map(|span| {
+            let start = places.place(span.start);
+            value.start + start..value.start + places.place(span.end)
+        }));
     }
-    found.sort_by_key(|span| (span.start, span.end));
-    found.dedup_by(|next, before| next.start < before.end);
     found
 }
 
@@ -77,6 +74,8 @@ fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
             found.extend(value.split_whitespace().map(place));
         }
     }
+    found.sort_by_key(|span| (span.start, usize::MAX - span.end));
+    found.dedup_by(|next, before| next.start < before.end);
     found
 }
 

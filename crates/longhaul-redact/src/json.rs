@@ -334,7 +334,7 @@ pub(crate) fn unescaped(raw: &str) -> String {
 }
 
 /// Walks over a literal, once, from places in the text with its escapes undone to places in the literal.
-struct Places<'a> {
+pub(crate) struct Places<'a> {
     raw: &'a str,
     text_at: usize,
     raw_at: usize,
@@ -343,13 +343,13 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    fn of(raw: &str) -> Places<'_> {
+    pub(crate) fn of(raw: &str) -> Places<'_> {
         Places { raw, text_at: 0, raw_at: 0, escape: next_escape(raw, 0) }
     }
 
     /// Returns where the byte at `at` of the text (or its end) stands in the literal; a byte of an escape's character is
     /// where the escape begins. Places come in order.
-    fn place(&mut self, at: usize) -> usize {
+    pub(crate) fn place(&mut self, at: usize) -> usize {
         loop {
             let escape_at = self.text_at + self.escape - self.raw_at;
             if at <= escape_at {

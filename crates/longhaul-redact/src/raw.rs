@@ -11,6 +11,7 @@ mod walk;
 
 use std::{borrow::Cow, collections::BTreeMap, iter, ops::Range, sync::Arc};
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use longhaul_transcript::Raw;
 use serde_json::value::RawValue;
 
@@ -40,6 +41,9 @@ impl Redactor {
         vault: &mut Vault,
     ) -> (Option<Raw>, BTreeMap<String, u64>) {
         let mut counts = BTreeMap::new();
+        if known.len() > MOST_KNOWN {
+            return (None, counts);
+        }
         let mut redacted = raw.redacted;
         // One item a line where there are several; an item by itself may be spread over lines, and so may what is no JSON.
         let is_item = |json: &str| serde_json::from_str::<&RawValue>(json).is_ok();
@@ -115,26 +119,30 @@ fn said_in(item: &str, known: &BTreeMap<String, Arc<str>>) -> Vec<Finding> {
         }
         false => iter::once(0..item.len()).collect(),
     };
+    let spelled: Vec<String> =
+        known.keys().map(|secret| serde_json::to_string(secret).unwrap_or_default()).collect();
+    let spelled = spelled.iter().map(|spelled| &spelled[1..spelled.len().max(2) - 1]);
+    // The longest of those that begin together.
+    let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(spelled);
+    let (Ok(finder), rules) = (finder, known.values().collect::<Vec<_>>()) else { return Vec::new() };
     let mut found = Vec::new();
     for text in texts {
-        for (secret, rule) in known {
-            let spelled = serde_json::to_string(secret).unwrap_or_default();
-            let spelled = spelled.trim_matches('"');
-            let places = item[text.clone()].match_indices(spelled).map(|(at, _)| text.start + at);
-            let spans = places.map(|start| start..start + spelled.len());
-            let is_apart = |span: &Range<usize>| {
-                let ends = |c: char| c.is_alphanumeric() || c == '_';
-                let before = &item[text.start..span.start];
-                let is_escape = ["\\n", "\\t", "\\r"].iter().any(|escape| before.ends_with(escape));
-                (is_escape || !before.ends_with(ends)) && !item[span.end..text.end].starts_with(ends)
-            };
-            found.extend(spans.filter(is_apart).map(|span| Finding { rule: rule.clone(), span }));
+        let said = &item[text.clone()];
+        let ends = |c: char| c.is_alphanumeric() || c == '_';
+        for place in finder.find_iter(said) {
+            let before = &said[..place.start()];
+            let is_escape = ["\\n", "\\t", "\\r"].iter().any(|escape| before.ends_with(escape));
+            let is_apart = (is_escape || !before.ends_with(ends)) && !said[place.end()..].starts_with(ends);
+            let span = text.start + place.start()..text.start + place.end();
+            let rule = rules.get(place.pattern().as_usize()).filter(|_| is_apart);
+            found.extend(rule.map(|rule| Finding { rule: Arc::clone(rule), span }));
         }
     }
-    found.sort_by_key(|found| (found.span.start, usize::MAX - found.span.end));
-    found.dedup_by(|next, before| next.span.start < before.span.end);
     found
 }
+
+/// Where more is known, the spelling is not worth the memory that finding it takes: the message is spelled anew.
+const MOST_KNOWN: usize = 4_096;
 
 /// Fields whose words are a format's.
 const OF_FORMAT: [&str; 8] = ["type", "role", "name", "id", "kind", "status", "model", "stop_reason"];

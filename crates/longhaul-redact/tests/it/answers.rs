@@ -1,7 +1,9 @@
 //! Secrets that only the message before tells to be some: what a command printed, what was asked for.
 
 use longhaul_redact::{Asked, Redactor};
+
 use longhaul_transcript::{Message, Outcome, Part, Raw, Role, ToolCall, ToolResult};
+use proptest::strategy::Strategy as _;
 
 /// A drawn word, and a chosen one.
 const DRAWN: &str = "q7Vd0mXk3RbT9sLw5HcZ2yNf";
@@ -294,6 +296,8 @@ fn an_answer_to_a_question_is_a_secret() {
     ] {
         assert_eq!(told(&[Message::assistant(question), Message::user(CHOSEN)]), CHOSEN, "{question}");
     }
+    let said = told(&[Message::assistant("What is the password?"), Message::user("x:\"=\"sommerwiese\"")]);
+    assert!(!said.contains(CHOSEN), "{said}");
     let between = [
         Message::assistant("What is the password?"),
         Message::user("One moment please."),
@@ -357,5 +361,39 @@ fn a_message_without_its_secrets_asks_for_the_same() {
         without.follow(&redactor.redact_message(&bash(command)).0);
         assert!(!asked.is_empty(), "{command}");
         assert_eq!(asked, without, "{command}");
+    }
+}
+
+#[test]
+fn many_secrets_cost_no_more_than_their_length() {
+    let lines: String =
+        (0..20_000u64).map(|nth| format!("q7Vd0mXk3{:020x}Rb9sLw\n", nth * 0x9e37_79b9)).collect();
+    let json = serde_json::json!({ "output": lines }).to_string();
+    for shown in [lines, json.clone()] {
+        let mut answer = result(&shown);
+        answer.raw = Some(Raw::new("claude-code", json.clone()).into());
+        let clean = Redactor::builtin().redact_conversation([&bash("openssl rand -base64 900000"), &answer]);
+        let said = format!("{:?}", clean[1]);
+        assert!(!said.contains("q7Vd0mXk3"));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_answers_is_redacted_once(
+        command in proptest::sample::select(PRINTING),
+        words in proptest::collection::vec(
+            proptest::prelude::prop_oneof![
+                proptest::sample::select(vec![
+                    "\n", " ", "=", ":", "\"", "'", "`", "<a>", "</a>", "{\"output\":\"", "\"}", "\\n", "\\u0041", "→", "1→", "b'", "\"=\"",
+                    DRAWN, CHOSEN, "[REDACTED:x:1]", "Output:", "user: ", "é",
+                ]).prop_map(str::to_owned),
+                "[a-zA-Z0-9+/=_.-]{1,16}",
+            ],
+            0..12,
+        ),
+    ) {
+        told(&[bash(command), result(&words.concat())]);
+        told(&[Message::assistant("What is the password?"), Message::user(words.concat())]);
     }
 }
