@@ -291,15 +291,18 @@ fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
         run.verdict = verdict;
         run.error = (verdict == Verdict::Failed).then(|| line.to_owned());
     }
-    if run.verdict == Verdict::Failed && run.error.is_none() {
-        let read = digest::read_lines(&lines);
-        let tests = run.checks.contains(&Purpose::Test);
-        run.failed_tests = if tests { read.failed_tests } else { Vec::new() };
-        run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
-    }
     if run.verdict == Verdict::Failed && run.purpose == Purpose::Act {
         let says_which = |line: &&&str| failed_script(line).is_some();
         run.script_error = output.iter().rfind(says_which).map(|line| line.trim().to_owned());
+    }
+    if run.verdict == Verdict::Failed && run.error.is_none() {
+        // The hook of a commit runs tests, and what those print that passed is no error of the commit's.
+        let is_act = run.purpose == Purpose::Act;
+        let lines = if is_act { runner::behind_passed_tests(&lines) } else { &lines };
+        let read = digest::read_lines(lines);
+        let tests = run.checks.contains(&Purpose::Test);
+        run.failed_tests = if tests { read.failed_tests } else { Vec::new() };
+        run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
     }
 }
 
@@ -329,7 +332,9 @@ fn error_of(run: &Run, output: &[&str], decisive: Option<String>, failures: &[St
     }
     match decisive.filter(|line| !is_verdict(line)) {
         Some(line) => Some(line),
-        None => place().or_else(|| failures.first().cloned()).or_else(first),
+        None => {
+            place().or_else(|| failures.first().cloned()).or_else(|| run.script_error.clone()).or_else(first)
+        }
     }
 }
 

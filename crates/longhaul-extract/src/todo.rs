@@ -162,9 +162,9 @@ fn state_of(word: &str) -> TodoState {
     }
 }
 
-/// The items of a Markdown check list.
+/// The items of a Markdown check list. The boxes of a pull request's description are for whoever reviews it.
 fn check_list(text: &str, message: u64) -> Vec<TodoItem> {
-    if !text.contains('[') || !text.contains("[ ]") && !text.contains("[x]") {
+    if !text.contains('[') || !text.contains("[ ]") && !text.contains("[x]") || describes_a_request(text) {
         return Vec::new();
     }
     let lines = text.lines().map(str::trim_start).filter_map(|line| {
@@ -174,6 +174,20 @@ fn check_list(text: &str, message: u64) -> Vec<TodoItem> {
         Some(TodoItem { text: text.trim().to_owned(), state, message })
     });
     lines.filter(|item| !item.text.is_empty()).collect()
+}
+
+/// Whether a text has the headings that the description of a pull request has: what it does, and how it is tested.
+fn describes_a_request(text: &str) -> bool {
+    const DOES: [&str; 5] = ["summary", "description", "changes", "what changed", "what does this pr do"];
+    const IS_TESTED: [&str; 6] =
+        ["test plan", "testing", "checklist", "type of change", "how to test", "how has this been tested"];
+    let headings = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with('#'))
+        .map(|line| line.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let headings: Vec<String> = headings.collect();
+    let has = |names: &[&str]| headings.iter().any(|heading| names.contains(&heading.as_str()));
+    has(&DOES) && has(&IS_TESTED)
 }
 
 fn check_mark(text: &str) -> Option<(&str, bool)> {
@@ -255,5 +269,17 @@ tool#c4: ok
                 .collect();
         let states: Vec<TodoState> = todos(said.entries()).into_iter().map(|item| item.state).collect();
         assert_eq!(states, [TodoState::Done, TodoState::Open]);
+    }
+
+    #[test]
+    fn the_boxes_of_a_pull_request_are_no_list() {
+        let plan = "Plan:\n- [x] Read\n- [ ] Test\n";
+        let request = "Here's the PR description:\n\n## Summary\n- Off by default\n\n## Test plan\n- [x] Run the tests\n- [ ] Verify the flag\n";
+        for (texts, items) in
+            [(vec![request], 0), (vec![plan, request], 2), (vec!["## Summary\n- [x] a\n- [ ] b"], 2)]
+        {
+            let said: longhaul_transcript::Transcript = texts.into_iter().map(Message::assistant).collect();
+            assert_eq!(todos(said.entries()).len(), items);
+        }
     }
 }

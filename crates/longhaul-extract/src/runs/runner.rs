@@ -72,6 +72,22 @@ pub(crate) fn told(lines: &[&str]) -> Told {
     told
 }
 
+/// Returns the lines behind the last in which a runner counts tests, where none of them failed; else all.
+pub(crate) fn behind_passed_tests<'l, 't>(lines: &'l [&'t str]) -> &'l [&'t str] {
+    let (mut tests, mut end) = (TestCounts::default(), 0);
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.len() <= 1000) {
+        let before = tests;
+        let body = unprefixed(line);
+        if body.bytes().any(|byte| byte.is_ascii_digit()) {
+            count(&mut tests, body, at, lines);
+        }
+        if tests != before {
+            end = at + 1;
+        }
+    }
+    if tests.failed == 0 { &lines[end..] } else { lines }
+}
+
 /// Adds the tests that a line counts. Bun says its total in a line of its own after the counts.
 fn count(tests: &mut TestCounts, body: &str, at: usize, lines: &[&str]) {
     // Maven counts each class before it counts all.

@@ -247,3 +247,16 @@ fn the_heart_of_a_command_is_what_it_does() {
     assert_eq!(of("cargo fmt --check 2>&1 | head; echo done"), "cargo fmt --check 2>&1 | head; echo done");
     assert_eq!(of("npm run lint || true"), "npm run lint");
 }
+
+#[test]
+fn what_tests_print_that_passed_is_no_error_of_a_commit() {
+    let error = |counts: &str| {
+        let said = format!(
+            "Exit code 1\n$ bun test src/\nerror: Item 3 failed\n      at a.test.ts:89:16\n\n{counts}\n$ biome check\n\
+             src/app.tsx:40:13 lint/unused  FIXABLE\nerror: script \"lint\" exited with code 1\n"
+        );
+        run("git add . && git commit -m x", Outcome::Failed, &said).error.unwrap()
+    };
+    assert_eq!(error(" 1219 pass\n 0 fail"), "src/app.tsx:40:13 lint/unused  FIXABLE");
+    assert_eq!(error(" 1218 pass\n 1 fail"), "error: Item 3 failed");
+}
