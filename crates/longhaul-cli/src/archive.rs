@@ -151,7 +151,7 @@ impl Archive {
     /// Returns the session that `name` is the id or another name of, or the beginning or the end of one: for what can be taken back.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
         match self.runtime.block_on(self.store.resolve(name)) {
-            Err(error @ StoreError::UnknownSession { .. }) => match &self.with_part(name)?[..] {
+            Err(error @ StoreError::UnknownSession { .. }) => match &self.meant_by(name)?[..] {
                 [one] => Ok(one.session.clone()),
                 [] if found::has(name) => {
                     bail!(
@@ -200,7 +200,7 @@ impl Archive {
             }
             Err(error) => error,
         };
-        let by_part = self.with_part(name)?;
+        let by_part = self.meant_by(name)?;
         let is_about = by_part.is_empty();
         let meant = if is_about { self.about(name) } else { by_part.iter().map(session_of).collect() };
         let must_ask = is_about && by_words == ByWords::Asked;
@@ -420,6 +420,35 @@ impl Archive {
     pub(crate) fn family(&self, id: &str) -> Result<Vec<SessionId>> {
         let all = self.wait(self.store.sessions())?;
         Ok(family(&all, id).map(session_of).collect())
+    }
+
+    /// Returns the other sessions of a conversation: those that `session` was begun with, and those that were begun with it or them.
+    pub(crate) fn relatives(&self, session: &SessionId) -> Result<Vec<SessionId>> {
+        let (mut next, mut seen) = (vec![session.clone()], BTreeSet::from([session.clone()]));
+        let mut relatives = Vec::new();
+        while let Some(relative) = next.pop() {
+            let Some(state) = self.wait(self.store.state(&relative))? else { continue };
+            let mut near = self.wait(self.store.forks_of(&relative))?;
+            near.extend(state.forked_from.map(|from| from.session));
+            next.extend(near.into_iter().filter(|near| seen.insert(near.clone())));
+            relatives.extend((relative != *session).then_some(relative));
+        }
+        relatives.sort();
+        Ok(relatives)
+    }
+
+    /// Returns those of [`with_part`](Self::with_part) that may be meant: of a session and its branches the one that changed last, for an
+    /// agent that compacts goes on with other words under the same id.
+    fn meant_by(&self, part: &str) -> Result<Vec<SessionInfo>> {
+        let mut all = self.with_part(part)?;
+        let ids: Vec<SessionId> = all.iter().map(session_of).collect();
+        let is_fork = |info: &&SessionInfo| {
+            info.state.forked_from.as_ref().is_some_and(|from| ids.contains(&from.session))
+        };
+        if all.iter().filter(is_fork).count() + 1 == all.len() {
+            all.truncate(1);
+        }
+        Ok(all)
     }
 
     /// Returns the sessions whose id, or another name, begins or ends with `part`: four letters or more.

@@ -50,7 +50,13 @@ pub(crate) fn look_up(
         let found = originals.into_iter().map(|original| (session.clone(), original)).collect();
         return Ok(Answer { found, by: By::Id });
     }
-    let (hits, by) = archive.wait(by_words(&archive.store, session, query, limit))?;
+    let (mut hits, mut by) = archive.wait(by_words(&archive.store, session, query, limit))?;
+    if let (By::SomeWords, Some(session)) = (by, session) {
+        let of_relatives = by_words_in_relatives(archive, session, query, limit)?;
+        if !of_relatives.is_empty() {
+            (hits, by) = (of_relatives, By::Words);
+        }
+    }
     let found: Vec<(SessionId, Original)> =
         hits.into_iter().map(|hit| (hit.session.clone(), found(hit))).collect();
     for (session, original) in &found {
@@ -78,6 +84,30 @@ pub(crate) async fn by_words(
         hit.message.as_ref().is_none_or(|message| 2 * missing(message) <= wanted.words().len())
     });
     Ok((hits, By::SomeWords))
+}
+
+/// Returns the messages that hold all words of `query` in the other sessions of its conversation: what was said before its agent
+/// compacted is in one of them.
+fn by_words_in_relatives(
+    archive: &Archive,
+    session: &SessionId,
+    query: &str,
+    limit: usize,
+) -> Result<Vec<Hit>> {
+    let mut hits: Vec<Hit> = Vec::new();
+    for relative in archive.relatives(session)? {
+        let more = archive.wait(archive.store.search(Some(&relative), query, limit - hits.len()))?;
+        // What was kept through a compaction stands in several.
+        for hit in more {
+            if hits.iter().all(|known| known.message.is_none() || known.message != hit.message) {
+                hits.push(hit);
+            }
+        }
+        if hits.len() >= limit {
+            break;
+        }
+    }
+    Ok(hits)
 }
 
 /// Says what may be meant where nothing was found in `session`: words that were nearly typed, and other sessions. Each is a line.

@@ -12,7 +12,7 @@ use longhaul::{
 };
 use serde::Serialize;
 
-use crate::{archive::tell_changed, clock, exit::Impossible, paint::plain};
+use crate::{archive::tell_changed, exit::Impossible, paint::plain};
 
 mod held;
 mod left;
@@ -39,6 +39,9 @@ pub(crate) struct Recorded {
     pub(crate) store: String,
     /// How many originals were deleted after that.
     pub(crate) deleted: u64,
+    /// The sessions that have what was said before the agent's own compactions, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier: Vec<SessionId>,
     /// The originals that are to be deleted once the history is written.
     #[serde(skip)]
     pub(crate) to_delete: Vec<Span>,
@@ -148,14 +151,14 @@ impl Said<'_> {
 }
 
 /// Keeps the originals of a history that the store lacks, and the summary that was `made` of it as the one in force; beside
-/// that stands the compacted history, as it will be read again.
+/// that stands the compacted history, as it will be read again. All of it is of the time `now`.
 pub(crate) async fn keep(
     store: &Store,
     said: &Said<'_>,
     made: Option<(SummaryRecord, Vec<Redacted<Message>>)>,
     originals: AfterSummary,
+    now: i64,
 ) -> Result<Kept> {
-    let now = clock::now_ms();
     let mut tries = TRIES;
     let place = loop {
         let place = said.locate(store).await?;

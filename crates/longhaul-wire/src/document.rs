@@ -16,7 +16,8 @@ use crate::{
 ///
 /// The [transcript](Document::transcript) is the live context: what the model would see on the next request. Earlier
 /// parts of a session file (before the agent's own compaction, or on an abandoned branch) are not in it, but still
-/// come back with [`write_unchanged`](crate::write_unchanged).
+/// come back with [`write_unchanged`](crate::write_unchanged); the former are read by
+/// [`before_compactions`](Document::before_compactions).
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(crate) format: Format,
@@ -171,6 +172,18 @@ impl Document {
     /// that came before. A history without compactions is one segment.
     pub fn segments(&self) -> Vec<Transcript> {
         (self.format.spec().segments)(self)
+    }
+
+    /// Returns the history as it was before each of the agent's own compactions, oldest first; each is read when it is asked for. The
+    /// live context has none of it but what the agent kept. Session files of Claude Code and Codex alone still hold it.
+    pub fn before_compactions(&self) -> impl Iterator<Item = Document> + '_ {
+        let starts = match &self.layout {
+            Layout::ClaudeCode(lines) => session::claude_code::compactions(lines),
+            Layout::Codex(lines) => session::codex::compactions(lines),
+            Layout::Whole(_) | Layout::Import => Vec::new(),
+        };
+        let before = |start: usize| from_bytes(Some(self.format), self.bytes.get(..start)?.to_vec()).ok();
+        starts.into_iter().filter_map(before).filter(|document| !document.transcript.is_empty())
     }
 
     /// Returns where the canonical form says the bytes of media are: hashes and quoted addresses.

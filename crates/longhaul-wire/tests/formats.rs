@@ -590,7 +590,38 @@ fn a_file_cut_at_any_byte_gives_an_error_or_a_document() {
                 write_unchanged(&doc, &mut out).unwrap();
                 assert!(out == bytes[..cut], "{format} cut at {cut}");
                 doc.segments();
+                doc.before_compactions().for_each(drop);
             }
+        }
+    }
+}
+
+#[test]
+fn what_stood_before_an_agent_compacted_is_read_as_it_saw_it_then() {
+    let claude = concat!(
+        r#"{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"sessionId":"s"}"#,
+        "\n",
+        r#"{"type":"user","isCompactSummary":true,"uuid":"b2","parentUuid":"b1","sessionId":"s","message":{"role":"user","content":"In short."}}"#,
+        "\n",
+    );
+    let codex = concat!(r#"{"type":"compacted","payload":{"message":"In short."}}"#, "\n");
+    for (format, lines) in [(Format::ClaudeCode, claude), (Format::Codex, codex)] {
+        let before = fixture::of(format);
+        let texts =
+            |doc: &Document| doc.transcript().entries().iter().map(|entry| entry.message.clone()).collect();
+        let mut seen: Vec<Vec<std::sync::Arc<Message>>> = Vec::new();
+        let mut bytes = before;
+        for nth in 0..3 {
+            let doc = read(Some(format), &bytes[..]).unwrap();
+            let earlier: Vec<Vec<_>> = doc.before_compactions().map(|doc| texts(&doc)).collect();
+            assert_eq!(earlier, seen, "{format}");
+            seen.push(texts(&doc));
+            bytes.extend_from_slice(
+                lines
+                    .replace("\"b1\"", &format!("\"b1{nth}\""))
+                    .replace("\"b2\"", &format!("\"b2{nth}\""))
+                    .as_bytes(),
+            );
         }
     }
 }

@@ -101,7 +101,7 @@ fn put_down(plan: &Plan<'_>, made: Option<Made<'_>>, history: &[u8], report: &mu
     match &plan.target {
         _ if *plan.destination == Destination::Nowhere => record(plan, made, report)?,
         // Where it fits already, there is nothing to read beside it; in another format it is new all the same.
-        _ if made.is_none() && !plan.is_converted && matches!(plan.destination, Destination::Beside(_)) => {}
+        _ if made.is_none() && plan.came.is_none() && matches!(plan.destination, Destination::Beside(_)) => {}
         Target::Stdout => {
             report.backup = put(plan, history, |_| Ok(()))?;
             record(plan, made, report)?;

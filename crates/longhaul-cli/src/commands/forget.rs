@@ -1,7 +1,7 @@
 //! `longhaul forget`: gone for good, and provably so.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::HashSet,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -81,7 +81,13 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         archive.forget_files(id, trace)?;
     }
     for (relative, n) in held_by_relatives(&archive, &session, &forgotten.originals)? {
-        let held = if n == 1 { "one of these messages".to_owned() } else { format!("{n} of these messages") };
+        let held = match n {
+            // Who wants all of it gone may mean what its agent saw before it compacted, too.
+            0 if is_everything && !args.branches => "messages of its own".to_owned(),
+            0 => continue,
+            1 => "one of these messages".to_owned(),
+            n => format!("{n} of these messages"),
+        };
         say!(
             "{relative}, of the same conversation, still holds {held}; the same with --branches destroys them there too"
         );
@@ -96,7 +102,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
 fn is_sure(archive: &Archive, held: &StoredSession, session: &SessionId, args: &ForgetArgs) -> Result<bool> {
     let gone: u64 = held.forgotten.iter().map(|span| span.end - span.start).sum();
     let said = counted(held.messages.saturating_sub(gone), "message");
-    let others = if args.branches { relatives(archive, session)? } else { Vec::new() };
+    let others = if args.branches { archive.relatives(session)? } else { Vec::new() };
     let others: Vec<String> = others.iter().map(|other| format!(", all of {other}")).collect();
     let summaries = if args.what.all { "and every summary of them" } else { "and no summary in force" };
     let question = format!("Destroy {said} of {session}{} {summaries} for good?", others.concat());
@@ -110,7 +116,7 @@ fn forget_in_branches(
     selector: &Selector,
 ) -> Result<Vec<(SessionId, Forgotten)>> {
     let mut done = Vec::new();
-    for relative in relatives(archive, session)? {
+    for relative in archive.relatives(session)? {
         let chosen = match selector {
             Selector::Range(span) => {
                 let shared = shared(archive, session, &relative, &[*span])?;
@@ -129,16 +135,18 @@ fn forget_in_branches(
     Ok(done)
 }
 
-/// Returns the other sessions of the conversation that still have some of these messages, and how many.
+/// Returns the other sessions of the conversation that still have messages, and how many of these.
 fn held_by_relatives(
     archive: &Archive,
     session: &SessionId,
     gone: &[Span],
 ) -> Result<Vec<(SessionId, usize)>> {
     let mut holders = Vec::new();
-    for relative in relatives(archive, session)? {
+    for relative in archive.relatives(session)? {
         let held = shared(archive, session, &relative, gone)?.len();
-        holders.extend((held > 0).then_some((relative, held)));
+        let state = archive.wait(archive.store.require(&relative))?;
+        let n_gone: u64 = state.forgotten.iter().map(Span::len).sum();
+        holders.extend((n_gone < state.messages).then_some((relative, held)));
     }
     Ok(holders)
 }
@@ -159,21 +167,6 @@ fn what(forgotten: &Forgotten) -> String {
     let counts = [(forgotten.message_count(), "message"), (forgotten.records.len() as u64, "summary")];
     let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| counted(*n, what));
     counts.collect::<Vec<_>>().join(" and ")
-}
-
-/// Returns the other sessions of a conversation: those that `session` was begun with, and those that were begun with it or them.
-fn relatives(archive: &Archive, session: &SessionId) -> Result<Vec<SessionId>> {
-    let (mut next, mut seen) = (vec![session.clone()], BTreeSet::from([session.clone()]));
-    let mut relatives = Vec::new();
-    while let Some(relative) = next.pop() {
-        let Some(state) = archive.wait(archive.store.state(&relative))? else { continue };
-        let mut near = archive.wait(archive.store.forks_of(&relative))?;
-        near.extend(state.forked_from.map(|from| from.session));
-        next.extend(near.into_iter().filter(|near| seen.insert(near.clone())));
-        relatives.extend((relative != *session).then_some(relative));
-    }
-    relatives.sort();
-    Ok(relatives)
 }
 
 /// Returns the files that compactions of the session wrote or replaced, and what is kept of them beside.

@@ -39,13 +39,16 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
         bail!("no message of {session} holds all the words of {words:?}{deleted}{hints}");
     }
     let painter = Painter::stdout();
+    let is_elsewhere =
+        |of: &SessionId| session.as_ref().is_some_and(|session| session != of) && answer.by == By::Words;
+    let elsewhere = answer.found.iter().map(|(of, _)| of).find(|of| is_elsewhere(of));
     let mut out = String::new();
     for (from, original) in &answer.found {
         if args.json {
             out.push_str(&json_line(from, original));
             continue;
         }
-        if session.is_none() {
+        if session.is_none() || elsewhere.is_some() {
             out.push_str(&format!("{}\n", painter.bold(from.as_str())));
         }
         match (answer.by, args.full) {
@@ -60,8 +63,13 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
             _ => say!("no message holds all the words of {words:?}{deleted}; these hold most of them"),
         }
     }
+    if let (Some(session), Some(_)) = (&session, elsewhere) {
+        say!(
+            "no message of {session} holds {words:?}; these are from another branch of it, as from before its agent compacted"
+        );
+    }
     if answer.by != By::Id && !args.full && !args.json {
-        let session = session.as_ref().map_or("SESSION", SessionId::as_str);
+        let session = elsewhere.or(session.as_ref()).map_or("SESSION", SessionId::as_str);
         let command = format!("longhaul recall {session} mN{}", store::flags());
         say::with_whole("a message whole (--full: all of these):", &command);
     }

@@ -16,7 +16,7 @@ use crate::{
     archive::Archive,
     args::{Args, Command, CompactArgs, StoreArgs},
     commands::compact::{Report, keep},
-    paint::grouped,
+    paint::{counted, grouped},
     store::{self, Recorded},
 };
 
@@ -54,8 +54,13 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
         is_long: report.tokens_before > SHORT,
     };
     note(&Archive::to_change(store)?, event, Some(&noted))?;
+    let earlier = match recorded.earlier.is_empty() {
+        true => "",
+        false => ", and those from before its earlier compactions",
+    };
     let words = format!(
-        "longhaul kept all {} messages ({} tokens) that the agent sees; what the compaction takes out comes back with: {} recall {} WORDS{}",
+        "longhaul kept all {} messages ({} tokens) that the agent sees{earlier}; what the compaction takes out comes back with: {} recall \
+         {} WORDS{}",
         grouped(report.messages_before as u64),
         grouped(report.tokens_before.0),
         program()?,
@@ -121,14 +126,23 @@ fn how(
     earlier: &[SessionId],
     (program, flags): (&str, &str),
 ) -> String {
-    let earlier: Vec<&str> = earlier.iter().map(SessionId::as_str).collect();
+    /// So many are named; words are found in all of them.
+    const NAMED: usize = 4;
+    let named: Vec<&str> = earlier.iter().take(NAMED).map(SessionId::as_str).collect();
+    let more = match earlier.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {}", counted(more as u64, "older session")),
+    };
     let earlier = match earlier.is_empty() {
         true => String::new(),
-        false => format!(" What was said before earlier compactions is in {}.", earlier.join(", ")),
+        false => format!(
+            " What was said before earlier compactions is not in what follows here; those commands find it too, and it is in {}{more}.",
+            named.join(", ")
+        ),
     };
     let notes = match has_notes {
         true => {
-            " These notes were made by rule from all that the agent saw; the marks m0, m1 name its messages."
+            " These notes were made by rule from all that the agent saw last; the marks m0, m1 name its messages."
         }
         false => "",
     };

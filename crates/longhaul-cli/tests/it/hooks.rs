@@ -443,3 +443,104 @@ fn a_hook_keeps_what_was_said_since_words_were_forgotten() {
     let found = folder.run(&["recall", session, "m3"], b"");
     assert!(!String::from_utf8_lossy(&found.stdout).contains("Row 3 of"), "what was forgotten came back");
 }
+
+/// A line of a session of Claude Code's.
+fn line(kind: &str, uuid: &str, parent: Option<&str>, text: &str) -> String {
+    json!({
+        "parentUuid": parent, "isSidechain": false, "sessionId": COMPACTED, "type": kind, "uuid": uuid,
+        "message": {"role": kind, "content": text}, "timestamp": "2026-06-22T12:10:56.000Z",
+    })
+    .to_string()
+        + "\n"
+}
+
+/// What the agent writes where it compacts: the lines `id` and `id` with an `s`.
+fn own_compaction(id: &str) -> String {
+    let boundary = json!({
+        "parentUuid": null, "isSidechain": false, "sessionId": COMPACTED, "type": "system", "uuid": id,
+        "subtype": "compact_boundary", "content": "Conversation compacted", "timestamp": "2026-06-22T12:20:56.000Z",
+    });
+    let summary = line(
+        "user",
+        &format!("{id}s"),
+        Some(id),
+        "This session is being continued from a previous conversation.",
+    );
+    format!("{boundary}\n{}", summary.replacen('{', "{\"isCompactSummary\":true,", 1))
+}
+
+const COMPACTED: &str = "66666666-6666-4666-8666-666666666666";
+
+/// A session that its agent compacted twice before anything of it was kept.
+fn compacted_twice() -> String {
+    [
+        line("user", "a1", None, "The zebra report goes to port 7171."),
+        line("assistant", "a2", Some("a1"), "It is written."),
+        own_compaction("b"),
+        line("assistant", "b2", Some("bs"), "The okapi report went out as well, to port 7272."),
+        line("user", "b3", Some("b2"), "Good."),
+        own_compaction("c"),
+        line("user", "c2", Some("cs"), "For the giraffes use port 7373."),
+    ]
+    .concat()
+}
+
+#[test]
+fn what_an_agent_compacted_before_is_kept_and_found() {
+    let found = |folder: &Folder, args: &[&str]| {
+        let ran = folder.run(&[&["recall"], args].concat(), b"");
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let folder = Folder::new();
+    let file = folder.file("s.jsonl", compacted_twice().as_bytes());
+    let event = |name: &str| {
+        let event = json!({
+            "session_id": COMPACTED, "transcript_path": file, "hook_event_name": name, "source": "compact",
+        });
+        let answer: Value = serde_json::from_slice(&hook(&folder, &event).stdout).unwrap();
+        let words = [&answer["systemMessage"], &answer["hookSpecificOutput"]["additionalContext"]];
+        words.iter().find_map(|words| words.as_str()).unwrap().to_owned()
+    };
+    for _ in 0..2 {
+        let kept = event("PreCompact");
+        assert!(
+            kept.contains("all 2 messages") && kept.contains("from before its earlier compactions"),
+            "{kept}"
+        );
+        assert!(kept.contains(&format!(" recall {COMPACTED} WORDS")), "{kept}");
+        let given = event("SessionStart");
+        assert!(given.contains("those commands find it too") && given.contains("giraffes"), "{given}");
+    }
+    // The session as it is now goes by its id, and by the beginning of it.
+    for name in [COMPACTED, "66666666"] {
+        for (words, port) in [("zebra", "7171"), ("okapi", "7272"), ("giraffes", "7373")] {
+            assert!(found(&folder, &[name, words]).contains(port), "{name} {words}");
+        }
+        assert!(found(&folder, &[name, "m1"]).contains("7373"));
+    }
+    let sessions =
+        || folder.run(&["sessions", "--json"], b"").stdout.iter().filter(|byte| **byte == b'\n').count();
+    let before = sessions();
+    event("PreCompact");
+    assert_eq!(sessions(), before, "what is kept is kept once");
+
+    // A compaction of ours does the same, and what goes into it is what the agent would send.
+    for to in ["claude-code", "openai"] {
+        let folder = Folder::new();
+        folder.file(
+            "s.jsonl",
+            (compacted_twice() + &line("assistant", "c3", Some("c2"), &"Done. ".repeat(900))).as_bytes(),
+        );
+        let args = ["compact", "s.jsonl", "--budget", "600", "-o", "out.json", "--to", to];
+        let ran = folder.run(&args, b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(
+            ran.said().contains("so is what the agent saw before it compacted by itself"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!fs::read_to_string(folder.path().join("out.json")).unwrap().contains("zebra"));
+        assert!(found(&folder, &[COMPACTED, "zebra"]).contains("7171"));
+    }
+}

@@ -118,6 +118,11 @@ pub(crate) fn segments(bytes: &[u8]) -> Vec<Transcript> {
     transcripts.filter(|transcript| !transcript.is_empty()).collect()
 }
 
+/// Returns where the agent compacted: where each line begins that says so.
+pub(crate) fn compactions(lines: &[Line]) -> Vec<usize> {
+    lines.iter().filter(|line| line.kind == Kind::Boundary).map(|line| line.range.start).collect()
+}
+
 /// Reads the lines, however long they are (C-11).
 fn scan(bytes: &[u8]) -> Result<File<'_>, WireError> {
     let ranges = lines::split(bytes);

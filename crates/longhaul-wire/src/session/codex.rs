@@ -117,6 +117,11 @@ pub(crate) fn segments(bytes: &[u8]) -> Vec<Transcript> {
     segments.filter(|transcript| !transcript.is_empty()).collect()
 }
 
+/// Returns where the agent compacted: where each line begins that says so.
+pub(crate) fn compactions(lines: &[Line]) -> Vec<usize> {
+    lines.iter().filter(|line| line.kind == Kind::Compacted).map(|line| line.range.start).collect()
+}
+
 fn replay(bytes: &[u8], with_segments: bool) -> Result<Replay<'_>, WireError> {
     let ranges = lines::split(bytes);
     let last = ranges.iter().rposition(|range| !bytes[range.clone()].iter().all(u8::is_ascii_whitespace));

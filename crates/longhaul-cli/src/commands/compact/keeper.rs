@@ -109,7 +109,8 @@ pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Repor
 pub(super) fn keep_originals(plan: &Plan<'_>, said: &Said<'_>) -> Result<()> {
     if matches!(plan.target, Target::File { .. }) {
         let store = plan.keeper.store()?;
-        return store::block_on(store::keep(store, said, None, AfterSummary::Kept)).map(|_| ());
+        return store::block_on(store::keep(store, said, None, AfterSummary::Kept, clock::now_ms()))
+            .map(|_| ());
     }
     store::try_place(plan.keeper.args, plan.document.as_bytes().len())?;
     match plan.keeper.existing()? {
@@ -128,17 +129,46 @@ fn recorded(plan: &Plan<'_>, said: &Said<'_>, done: Option<&CompactedDocument>) 
     };
     let made = done.map(emitted).transpose()?;
     let originals = if plan.config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
-    let kept = store::block_on(store::keep(store, said, made, originals))?;
+    let kept = store::block_on(store::keep(store, said, made, originals, clock::now_ms()))?;
     let Kept { place, to_delete, withdrawal } = kept;
     let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
-    let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
+    let forgotten = state.as_ref().map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
     // What was there before may have been damaged since.
     let damaged = store::block_on(async { Ok(store.verify(&place.session).await?) })?.problem;
     let branch_of = BranchOf::told(&place);
     let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
     let store = store::place(plan.keeper.args)?.to_string();
     let id = place.session;
-    Ok((Recorded { session, store, deleted: 0, to_delete, branch_of, id, withdrawal, damaged }, forgotten))
+    // The one of a session and its branches that changed last is the session as it is now.
+    let before = state.map_or_else(clock::now_ms, |state| state.changed_at_ms) - 1;
+    let mut earlier = earlier(plan, before);
+    // Before a compaction of ours it is the same session.
+    earlier.retain(|earlier| *earlier != id);
+    let deleted = 0;
+    let recorded =
+        Recorded { session, store, deleted, earlier, to_delete, branch_of, id, withdrawal, damaged };
+    Ok((recorded, forgotten))
+}
+
+/// Keeps what was said before the agent's own compactions, as the agent saw it before each, and returns the sessions that have it,
+/// oldest first. It counts as said at `at_ms`. The file has it all the same: where it cannot be kept, the rest is.
+fn earlier(plan: &Plan<'_>, at_ms: i64) -> Vec<SessionId> {
+    if plan.config.delete_originals {
+        return Vec::new();
+    }
+    let document = plan.came.as_ref().unwrap_or(&plan.document);
+    let kept = document.before_compactions().map(|document| -> Result<SessionId> {
+        let messages = redacted_messages(&document, plan.redactor.as_ref());
+        let said = Said::new(document.session_id().or_else(|| plan.session_id.clone()), messages, None);
+        let said = said.with_spellings(&document, plan.redactor.as_ref());
+        let store = plan.keeper.store()?;
+        Ok(store::block_on(store::keep(store, &said, None, AfterSummary::Kept, at_ms))?.place.session)
+    });
+    let kept: Result<Vec<SessionId>> = kept.collect();
+    kept.unwrap_or_else(|error| {
+        say!("what was said before the agent compacted is not kept: {}", exit::words(&error));
+        Vec::new()
+    })
 }
 
 /// Deletes the originals that the summary replaces, where the settings say so. The new history is written, and stays.

@@ -36,10 +36,10 @@ pub(super) struct Plan<'a> {
     pub(super) file: &'a Path,
     pub(super) seen: Seen,
     pub(super) document: Document,
+    /// As it came, where it came in another format.
+    pub(super) came: Option<Document>,
     /// The id that the history names; of a session that is only read, also where what comes out has no place for it.
     pub(super) session_id: Option<SessionId>,
-    /// It came in another format.
-    pub(super) is_converted: bool,
     pub(super) breakdown: Breakdown,
     /// What the last request and its answer were billed, where the file says so.
     pub(super) billed: Option<Tokens>,
@@ -118,7 +118,7 @@ impl<'a> Plan<'a> {
         destination.check_source(came_in, written_as(args, came_in))?;
         let only_read = document.session_id().or_else(|| found::id_at(&args.file));
         let only_read = only_read.filter(|_| came_in.is_import_only());
-        let document = converted(document, args)?;
+        let (document, came) = converted(document, args)?;
         let session_id = only_read.or_else(|| document.session_id());
         destination.check(&document)?;
         let target = target(args, destination, output)?;
@@ -141,8 +141,8 @@ impl<'a> Plan<'a> {
             file: &args.file,
             seen,
             session_id,
-            is_converted: document.format() != came_in,
             document,
+            came,
             breakdown,
             billed,
             destination,
@@ -277,12 +277,12 @@ fn written_as(args: &CompactArgs, format: Format) -> Format {
     args.to.and_then(|to| to.0).unwrap_or(format.written_as())
 }
 
-/// Returns the document in the format that is to be written.
-fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
+/// Returns the document in the format that is to be written, and as it came where that is another.
+fn converted(document: Document, args: &CompactArgs) -> Result<(Document, Option<Document>)> {
     let told = args.to.and_then(|to| to.0);
     let to = written_as(args, document.format());
     if to == document.format() {
-        return Ok(document);
+        return Ok((document, None));
     }
     if told.is_none() {
         say!(
@@ -302,7 +302,7 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
             input::shown(&args.file)
         );
     }
-    Ok(conversion.document)
+    Ok((conversion.document, Some(document)))
 }
 
 /// Returns the first message that has another number in the converted document: formats cut a conversation differently, and

@@ -321,6 +321,11 @@ impl Report {
             ),
         };
         let mut out = wrapped(&kept);
+        if !recorded.earlier.is_empty() {
+            out.push_str(&wrapped(
+                "so is what the agent saw before it compacted by itself: `longhaul recall` finds that, too",
+            ));
+        }
         let what = if recorded.deleted > 0 { "shows the summary:" } else { "shows them:     " };
         out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}{flags}")));
         if recorded.deleted == 0 {
