@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::file::{Backup, NewFile, is_kept, link_over, name_beside, why_read_only};
+pub(crate) use self::file::{Backup, Kept, NewFile, is_kept, link_over, name_beside, why_read_only};
 pub(crate) use self::lock::Lock;
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
 use crate::{exit::Impossible, paint, say, stdout};
@@ -146,7 +146,7 @@ impl Target {
         &self,
         data: &[u8],
         backup: Backup,
-        between: impl FnOnce(&Path) -> Result<()>,
+        between: impl FnOnce(&Kept) -> Result<()>,
     ) -> Result<Option<PathBuf>> {
         let Target::File { path, .. } = self else { return self.put(data).map(|()| None) };
         self.check()?;
@@ -154,7 +154,7 @@ impl Target {
             format!("no copy of {} can be kept beside it; nothing is written", paint::path(path))
         })?;
         // A second name of a file that was not replaced after all is no copy of it.
-        let put = between(&kept.path).and_then(|()| self.put(data));
+        let put = between(&kept).and_then(|()| self.put(data));
         put.inspect_err(|_| kept.take_away())?;
         Ok(Some(kept.path))
     }
@@ -165,7 +165,7 @@ impl Target {
         &self,
         data: &[u8],
         ours: impl Fn(&[u8]) -> bool,
-        between: impl FnOnce(&Path) -> Result<()>,
+        between: impl FnOnce(&Kept) -> Result<()>,
     ) -> Result<Option<PathBuf>> {
         self.check()?;
         let is_precious = match self {
@@ -196,7 +196,7 @@ mod tests {
         let path = folder.path().join("a");
         fs::write(&path, "one").unwrap();
         let copy = folder.path().join("a.bak");
-        let failed = |_: &Path| bail!("the disk is full");
+        let failed = |_: &Kept| bail!("the disk is full");
         let target = Target::unlocked(&path);
         assert!(target.put_with_backup(b"one two", Backup::OfTheNewest, failed).is_err());
         assert!(!copy.exists());

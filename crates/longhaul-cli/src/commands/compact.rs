@@ -1,9 +1,6 @@
 //! `longhaul compact`: a transcript in, a valid smaller one out.
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use longhaul::wire;
@@ -12,7 +9,7 @@ use crate::{
     args::CompactArgs,
     exit::{self, Impossible, NOTHING_TO_DO},
     input,
-    output::{self, Backup, Target},
+    output::{self, Backup, Kept, Target},
     paint::{self, Painter, harmless_json},
     say,
 };
@@ -110,7 +107,7 @@ fn put_down(plan: &Plan<'_>, made: Option<Made<'_>>, history: &[u8], report: &mu
             record(plan, made, report)?;
             let unchanged = if is_replaced { plan.seen.must_be_unchanged(plan.file) } else { Ok(()) };
             let mut is_kept = false;
-            let note = |backup: &Path| {
+            let note = |backup: &Kept| {
                 is_kept = keep_trace(plan, report, history, Some(backup))?;
                 Ok(())
             };
@@ -138,7 +135,7 @@ fn put_down(plan: &Plan<'_>, made: Option<Made<'_>>, history: &[u8], report: &mu
 /// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it: the store has
 /// its messages, but not what an agent wrote around them, nor what the agent itself compacted before. Returns where.
 /// `note` is told before the file is replaced. What is compacted in place begins with what was there.
-fn put(plan: &Plan<'_>, history: &[u8], note: impl FnOnce(&Path) -> Result<()>) -> Result<Option<PathBuf>> {
+fn put(plan: &Plan<'_>, history: &[u8], note: impl FnOnce(&Kept) -> Result<()>) -> Result<Option<PathBuf>> {
     let target = &plan.target;
     if matches!(target, Target::Stdout) && output::is_stdout(plan.file) {
         bail!(Impossible(format!("stdout is {} itself; name another file with -o", paint::path(plan.file))));

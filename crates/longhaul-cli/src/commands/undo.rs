@@ -244,6 +244,11 @@ fn put_back(
             say!("{path} does not have that compaction in it, and stays as it is");
             return Ok(false);
         }
+        Standing::Gone if file.is_transcript && file.where_it_was().is_some() => {
+            file.put_back(over).with_context(|| format!("{path} cannot be put back"))?;
+            say!("{path} was not there any more, and is there again as it was before, byte for byte");
+            return Ok(true);
+        }
         Standing::Gone => {
             say::with_whole(&format!("{path} is not there any more; as it was before it is"), &was());
             return Ok(false);
@@ -288,9 +293,10 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
     let left = InEffect::last(archive, session, false).unwrap_or_default();
     let left = left.filter(|left| !left.is_head).and_then(|left| Some((left.file?, left.record)));
     let written_to = written_to(archive, session, record)?;
+    let is_gone = done.file.as_ref().is_some_and(|file| file.is_transcript && !file.path.exists());
     let now = match (state.head(), &left) {
         (Some(head), _) => format!("summary {head} is in force"),
-        (None, None) if written_to.is_some() => "no summary is in force in the store".to_owned(),
+        (None, None) if written_to.is_some() || is_gone => "no summary is in force in the store".to_owned(),
         (None, None) => "no summary is in force: the agent sees the whole conversation".to_owned(),
         (None, Some(_)) => "no summary is in force in the store".to_owned(),
     };

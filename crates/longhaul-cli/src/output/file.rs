@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use super::are_same;
 use crate::pipe;
 
 /// Who may read a file that is new. One that was there before keeps its mode.
@@ -105,8 +106,10 @@ pub(crate) fn why_read_only(path: &Path) -> Option<&'static str> {
 
 /// A copy of a file that is to be replaced.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) path: PathBuf,
+pub(crate) struct Kept {
+    pub(crate) path: PathBuf,
+    /// The name that an earlier copy has now, in whose place this one is: an agent may have that file open.
+    pub(crate) left: Option<PathBuf>,
     /// There was no such file before.
     is_new: bool,
 }
@@ -123,29 +126,36 @@ impl Kept {
 /// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`, `.bak2` and so on. Returns
 /// that name; one of these, where it holds the same bytes already.
 pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<Kept> {
-    let (renewed, new) = (|path| Kept { path, is_new: false }, |path| Kept { path, is_new: true });
     let place = followed(path)?;
+    let new = |path| Kept { path, left: None, is_new: true };
+    let renewed = |path: PathBuf, renew: &dyn Fn(&Path) -> io::Result<()>| {
+        let may_be_open = backup == Backup::OfTheNewest && !are_same(&path, &place);
+        let left = may_be_open.then(|| name_beside(&place, ".left", &path, |_| false).ok()).flatten();
+        renew(&path).map(|()| Kept { path, left, is_new: false })
+    };
     let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let named = |number: u32| backup_of(&place, number);
     let numbers = backups(&place, name);
     for number in numbers.iter().rev() {
         if has_same_bytes(&named(*number), &place).unwrap_or(false) {
             // What an agent writes that has the file open goes where that file is.
-            let _ = link_over(&place, &named(*number));
-            return Ok(renewed(named(*number)));
+            return renewed(named(*number), &|kept: &Path| {
+                let _ = link_over(&place, kept);
+                Ok(())
+            });
         }
     }
-    let copy_to = |kept: PathBuf| {
-        if link_over(&place, &kept).is_ok() {
-            return Ok(kept);
+    let copy_to = |kept: &Path| {
+        if link_over(&place, kept).is_ok() {
+            return Ok(());
         }
         let found = fs::metadata(&place)?;
-        replace(&kept, &fs::read(&place)?, Some(&found), NewFile::Private).map(|()| kept)
+        replace(kept, &fs::read(&place)?, Some(&found), NewFile::Private)
     };
     let mut number = numbers.last().copied().unwrap_or_default();
     let holds = |earlier: &Path| Ok::<_, io::Error>(fs::read(&place)?.starts_with(&fs::read(earlier)?));
     if backup == Backup::OfTheNewest && number > 0 && holds(&named(number)).unwrap_or(false) {
-        return copy_to(named(number)).map(renewed);
+        return renewed(named(number), &copy_to);
     }
     loop {
         number += 1;
@@ -154,7 +164,7 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<Kept> {
             Ok(()) => return Ok(new(named(number))),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // A file system without links.
-            Err(_) => return copy_to(named(number)).map(new),
+            Err(_) => return copy_to(&named(number)).map(|()| new(named(number))),
         }
     }
 }

@@ -23,6 +23,13 @@ pub(crate) struct Left {
 }
 
 impl Left {
+    /// Returns what is at `path`, as it is now; `None` where that cannot be told.
+    pub(crate) fn at(path: &Path) -> Option<Left> {
+        let (path, bytes) = (path.canonicalize().ok()?, fs::read(path).ok()?);
+        path.to_str()?;
+        Some(Left { path, held: ContentHash::of(&bytes), bytes: bytes.len() as u64 })
+    }
+
     /// Returns whether nothing was written to it since.
     pub(crate) fn is_untouched(&self) -> bool {
         fs::read(&self.path).is_ok_and(|now| ContentHash::of(&now) == self.held)

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{Left, Store, left::begins};
 use crate::{
     found::{self, Reach},
-    output::{self, Over, Target, are_same},
+    output::{self, NewFile, Over, Target, are_same},
     paint,
 };
 
@@ -232,7 +232,7 @@ impl Replaced {
         left
     }
 
-    fn add_left(&mut self, left: Left) {
+    pub(crate) fn add_left(&mut self, left: Left) {
         self.left.retain(|known| known.path != left.path);
         if left.path != self.backup {
             self.left.push(left);
@@ -313,6 +313,8 @@ impl Replaced {
             Over::Anything => unlocked.locked_too(),
             _ => unlocked,
         };
+        // Where it is gone.
+        let target = target.made(NewFile::like(&self.backup));
         target.check()?;
         // The file itself, where nothing was written to it: an agent that has it open since then writes into the session again.
         let is_whole = || fs::read(&self.backup).is_ok_and(|kept| kept == before);

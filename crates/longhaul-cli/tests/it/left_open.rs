@@ -142,6 +142,22 @@ fn the_same_compaction_made_again_still_knows_the_first_copy() {
     assert!(fs::read_to_string(&session.file).unwrap().contains("zq-second"));
 }
 
+/// However often the copy is renewed.
+#[test]
+fn what_is_written_after_later_compactions_has_a_name() {
+    for budgets in [&["6k", "4k"][..], &["6k", "4k", "3k"]] {
+        let session = Session::new();
+        let mut agent = session.open();
+        budgets.iter().for_each(|budget| drop(session.compact(budget)));
+        agent.write_all(&line("zq-late")).unwrap();
+        assert_eq!(session.holding("zq-late"), ["s.jsonl.left"]);
+        let undone = session.run(&["undo", "work"]);
+        assert!(undone.contains("s.jsonl.left holds"), "{undone}");
+        session.follow(&undone, GIVES_BACK);
+        assert_eq!(fs::read(&session.file).unwrap(), [&session.before[..], &line("zq-late")].concat());
+    }
+}
+
 #[test]
 fn a_hint_that_is_followed_loses_no_line() {
     // One step back or two lead to what the copy begins with.

@@ -133,7 +133,7 @@ impl Destination {
             Destination::InPlace => {
                 if report.backup.is_some() {
                     say!(
-                        "the next compaction in place renews that copy: it holds what the file was before, too"
+                        "the next compaction in place renews that copy, which holds what the file was before, too; what has that name now is called .left then"
                     );
                 }
                 if let (Some(id), Some(_)) = (&report.session_id, &report.summary) {

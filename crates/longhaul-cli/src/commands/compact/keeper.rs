@@ -1,6 +1,6 @@
 //! The store beside a compaction: what is looked up there, recorded, and taken back.
 
-use std::{cell::OnceCell, path::Path};
+use std::cell::OnceCell;
 
 use anyhow::{Context as _, Result};
 use longhaul::{
@@ -14,8 +14,8 @@ use super::{Destination, Made, NotKept, Plan, Report};
 use crate::{
     args::StoreArgs,
     clock, exit,
-    output::{Target, are_same},
-    store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
+    output::{Kept, Target, are_same},
+    store::{self, AfterSummary, BranchOf, Left, Recorded, Replaced, Said, Store, Trace},
 };
 
 /// The store that the flags name, opened once and when it is first needed.
@@ -130,7 +130,7 @@ fn recorded(plan: &Plan<'_>, said: &Said<'_>, done: Option<&CompactedDocument>) 
     let made = done.map(emitted).transpose()?;
     let originals = if plan.config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
     let kept = store::block_on(store::keep(store, said, made, originals, clock::now_ms()))?;
-    let Kept { place, to_delete, withdrawal } = kept;
+    let store::Kept { place, to_delete, withdrawal } = kept;
     let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
     let forgotten = state.as_ref().map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
     // What was there before may have been damaged since.
@@ -212,14 +212,16 @@ pub(super) fn keep_trace(
     plan: &Plan<'_>,
     report: &Report,
     history: &[u8],
-    backup: Option<&Path>,
+    backup: Option<&Kept>,
 ) -> Result<bool> {
     let (Some(recorded), Some(record)) = (&report.recorded, &report.summary) else { return Ok(false) };
     // What was replaced may be another transcript than the one that was read.
-    let before = |backup: &Path| {
-        let (before, path) = (std::fs::read(backup).ok()?, plan.output?);
+    let before = |backup: &Kept| {
+        let (before, path) = (std::fs::read(&backup.path).ok()?, plan.output?);
         let is_transcript = are_same(path, plan.file);
-        Some(Replaced::new(path, backup, &before, history)?.of(&recorded.id, is_transcript))
+        let mut file = Replaced::new(path, &backup.path, &before, history)?.of(&recorded.id, is_transcript);
+        backup.left.iter().filter_map(|left| Left::at(left)).for_each(|left| file.add_left(left));
+        Some(file)
     };
     let made = plan.output.filter(|_| backup.is_none());
     let trace = Trace::new(plan.document.format(), backup.and_then(before), made).from(plan.file);
