@@ -46,13 +46,15 @@ pub(crate) fn flags() -> &'static str {
     FLAGS.get().map_or("", String::as_str)
 }
 
-/// Returns the flags for a person's shell: where they are typed nobody knows. What is secret in a server's address is not in them.
+/// Returns the flags for a person's shell: where they are typed nobody knows, and a variable says the same everywhere only of a path from
+/// the root. What is secret in a server's address is not in them.
 fn flags_to_type(args: &StoreArgs) -> Result<String> {
     let is_told = |variable: &str, path: &Path| env::var_os(variable).is_some_and(|told| told == *path);
     let mut flags = String::new();
-    if let Some(path) = args.store.as_ref().filter(|path| !is_told("LONGHAUL_STORE", path)) {
+    if let Some(path) = &args.store {
         let place = place(args)?;
-        if !is_usual(&place) {
+        let is_anywhere = !matches!(&place, Location::File(path) if path.is_relative());
+        if !is_usual(&place) && !(is_anywhere && is_told("LONGHAUL_STORE", path)) {
             let named = match place {
                 Location::File(_) => whole(path),
                 server => server.to_string(),
@@ -60,8 +62,8 @@ fn flags_to_type(args: &StoreArgs) -> Result<String> {
             flags.push_str(&format!(" --store {}", paint::for_shell(&named)));
         }
     }
-    let key = args.store_key_file.as_ref().filter(|path| !is_told("LONGHAUL_STORE_KEY_FILE", path));
-    if let Some(path) = key {
+    let is_told = |path: &Path| path.is_absolute() && is_told("LONGHAUL_STORE_KEY_FILE", path);
+    if let Some(path) = args.store_key_file.as_ref().filter(|path| !is_told(path)) {
         flags.push_str(&format!(" --store-key-file {}", paint::for_shell(&whole(path))));
     }
     Ok(flags)

@@ -544,3 +544,26 @@ fn what_an_agent_compacted_before_is_kept_and_found() {
         assert!(found(&folder, &[COMPACTED, "zebra"]).contains("7171"));
     }
 }
+
+/// Where a variable names the store by a path of the folder, commands that are printed find it from any other.
+#[test]
+fn commands_that_are_printed_find_a_store_that_a_variable_names() {
+    let folder = Folder::new();
+    let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+    let variables = [("LONGHAUL_STORE", "rel.db")];
+    let store = format!(" --store {}", folder.path().canonicalize().unwrap().join("rel.db").display());
+    let event = json!({"transcript_path": file, "hook_event_name": "PreCompact"});
+    let kept = folder.run_with(&variables, &["hook", "run"], event.to_string().as_bytes());
+    assert!(String::from_utf8_lossy(&kept.stdout).contains(&format!("WORDS{store}")), "{}", kept.stderr);
+    let ran = folder.run_with(&variables, &["compact", "s.jsonl", "--budget", "6k", "-o", "out.jsonl"], b"");
+    for command in ["history", "undo"] {
+        let line = ran.stderr.lines().find(|line| line.contains(&format!("longhaul {command} "))).unwrap();
+        assert!(line.ends_with(&store), "{line}");
+    }
+    assert!(fs::read_to_string(folder.path().join("out.jsonl")).unwrap().contains(&store));
+    // One from the root is the same everywhere.
+    let rooted = folder.path().join("rel.db");
+    let variables = [("LONGHAUL_STORE", rooted.to_str().unwrap())];
+    let ran = folder.run_with(&variables, &["compact", "s.jsonl", "--budget", "5k", "-o", "out2.jsonl"], b"");
+    assert!(ran.stderr.contains("longhaul undo") && !ran.stderr.contains("--store"), "{}", ran.stderr);
+}
