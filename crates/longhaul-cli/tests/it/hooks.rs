@@ -540,6 +540,8 @@ fn what_an_agent_compacted_before_is_kept_and_found() {
             "{}",
             ran.stderr
         );
+        let is_whole = ran.said().contains("every original is kept");
+        assert_eq!(is_whole, to == "claude-code", "{}", ran.stderr);
         assert!(!fs::read_to_string(folder.path().join("out.json")).unwrap().contains("zebra"));
         assert!(found(&folder, &[COMPACTED, "zebra"]).contains("7171"));
     }

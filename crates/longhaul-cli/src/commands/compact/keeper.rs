@@ -95,7 +95,10 @@ pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Repor
     match recorded(plan, &said, done.as_ref()) {
         Ok((recorded, forgotten)) => {
             report.recorded = Some(recorded);
-            report.not_kept = NotKept::of(&plan.document, &said.messages, forgotten, is_elsewhere);
+            report.not_kept = NotKept {
+                converted: plan.came.as_ref().map_or(0, |came| came.n_losses),
+                ..NotKept::of(&plan.document, &said.messages, forgotten, is_elsewhere)
+            };
         }
         Err(error) if must_be_recorded => return Err(plan.unrecorded(error)),
         // Originals may have been written before what failed.
@@ -156,7 +159,7 @@ fn earlier(plan: &Plan<'_>, at_ms: i64) -> Vec<SessionId> {
     if plan.config.delete_originals {
         return Vec::new();
     }
-    let document = plan.came.as_ref().unwrap_or(&plan.document);
+    let document = plan.came.as_ref().map_or(&plan.document, |came| &came.document);
     let kept = document.before_compactions().map(|document| -> Result<SessionId> {
         let messages = redacted_messages(&document, plan.redactor.as_ref());
         let said = Said::new(document.session_id().or_else(|| plan.session_id.clone()), messages, None);

@@ -37,7 +37,7 @@ pub(super) struct Plan<'a> {
     pub(super) seen: Seen,
     pub(super) document: Document,
     /// As it came, where it came in another format.
-    pub(super) came: Option<Document>,
+    pub(super) came: Option<Came>,
     /// The id that the history names; of a session that is only read, also where what comes out has no place for it.
     pub(super) session_id: Option<SessionId>,
     pub(super) breakdown: Breakdown,
@@ -277,8 +277,15 @@ fn written_as(args: &CompactArgs, format: Format) -> Format {
     args.to.and_then(|to| to.0).unwrap_or(format.written_as())
 }
 
+/// A document as it came in another format than it is written in.
+pub(super) struct Came {
+    pub(super) document: Document,
+    /// So many kinds of things that it holds are left out, which was said.
+    pub(super) n_losses: u64,
+}
+
 /// Returns the document in the format that is to be written, and as it came where that is another.
-fn converted(document: Document, args: &CompactArgs) -> Result<(Document, Option<Document>)> {
+fn converted(document: Document, args: &CompactArgs) -> Result<(Document, Option<Came>)> {
     let told = args.to.and_then(|to| to.0);
     let to = written_as(args, document.format());
     if to == document.format() {
@@ -302,7 +309,8 @@ fn converted(document: Document, args: &CompactArgs) -> Result<(Document, Option
             input::shown(&args.file)
         );
     }
-    Ok((conversion.document, Some(document)))
+    let n_losses = conversion.losses.len() as u64;
+    Ok((conversion.document, Some(Came { document, n_losses })))
 }
 
 /// Returns the first message that has another number in the converted document: formats cut a conversation differently, and

@@ -66,7 +66,7 @@ pub(crate) struct Report {
     pub(crate) session_id: Option<SessionId>,
 }
 
-/// What of the transcript the store does not have, in messages.
+/// What of the transcript the store does not have, in messages but for the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct NotKept {
     /// Kept with placeholders in place of secrets.
@@ -79,6 +79,8 @@ pub(crate) struct NotKept {
     pub(crate) forgotten: u64,
     /// Summaries that the transcript began with, of which only the text is kept: what they stand for is not in the store.
     pub(crate) elsewhere: u64,
+    /// Kinds of things that were left out where the transcript was written in another format: it is kept as it was written.
+    pub(crate) converted: u64,
 }
 
 impl NotKept {
@@ -117,11 +119,11 @@ impl NotKept {
             (self.forgotten, "were forgotten"),
             (self.elsewhere, "is a summary whose originals are not in this store"),
         ];
-        let lacking: Vec<String> = lacking
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| format!("{} {what}", grouped(*n)))
-            .collect();
+        let counted = lacking.iter().filter(|(n, _)| *n > 0);
+        let counted = counted.map(|(n, what)| format!("{} {what}", grouped(*n)));
+        let converted =
+            (self.converted > 0).then(|| "without what the conversion left out, told above".to_owned());
+        let lacking: Vec<String> = converted.into_iter().chain(counted).collect();
         (!lacking.is_empty()).then(|| lacking.join(", "))
     }
 }
