@@ -454,7 +454,7 @@ async fn in_long_work_with_edits_an_early_term_and_decisions_survive_twelve_summ
             let edit = format!(
                 r#"{{"file_path":"/srv/app/module_{nth}.ts","old_string":"let a = {nth};","new_string":"let a = {nth} + 1;"}}"#
             );
-            let call = exchange(&format!("c{nth}"), "Edit", &edit, "The file was updated.", Outcome::Ok);
+            let call = exchange(&format!("c{nth}"), "Edit", &edit, "The file was updated.", Outcome::Succeeded);
             call.into_iter().for_each(|message| drop(work.context.push(message)));
             let decided =
                 if nth % 7 == 2 { format!(" We decided to use codec{nth} for queue {nth}.") } else { "".into() };
@@ -482,7 +482,7 @@ async fn a_summary_made_anew_again_and_again_loses_nothing() {
                 "Edit",
                 &format!(r#"{{"file_path":"/srv/app/part_{nth}.ts","old_string":"a","new_string":"b"}}"#),
                 "ok",
-                Outcome::Ok,
+                Outcome::Succeeded,
             );
             call.into_iter().for_each(|message| drop(work.context.push(message)));
             work.context.push(Message::assistant(format!("Part {nth} reads the ledger and is done.")));
