@@ -581,6 +581,12 @@ impl Job {
         self.request().depth
     }
 
+    /// Returns what the messages to summarize cost.
+    #[cfg(test)]
+    pub(crate) fn span_tokens(&self) -> Tokens {
+        self.summarized().map(|(_, cost)| cost).sum()
+    }
+
     /// Returns the messages to summarize, each with what it costs.
     fn summarized(&self) -> impl Iterator<Item = (&Entry, Tokens)> {
         // What is summarized begins with what is read, standing instructions apart.
