@@ -60,6 +60,10 @@ const AUTO_SUMMARY_SHARE: f64 = 0.10;
 /// A summary that is not made for want of room may cost this share of what it replaces, as in preset `session`.
 const LEAST_COMPRESSION: f64 = 0.3;
 
+/// Of little that was said it may cost more, up to so many tokens: a failure and its cause need their words.
+const OF_LITTLE: f64 = 0.6;
+const LITTLE: Tokens = Tokens(500);
+
 /// Where summaries side by side are replaced by one, it may cost this share of them.
 const MERGED_SHARE: f64 = 0.4;
 
@@ -270,7 +274,9 @@ impl SessionState {
         let kept = carried.max(self.front_tokens()) + between + request + tail;
         let covered = (m.tokens - kept).max(as_said);
         // What summaries say is compressed already.
-        let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
+        let new = covered - replaced;
+        let of_new = new.scaled(LEAST_COMPRESSION).max(new.scaled(OF_LITTLE).min(LITTLE));
+        let summary = of_new + replaced.min(covered);
         let summary = summary.min(cap.unwrap_or(summary));
         let least = m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME);
         LeastView { tail_len, cap, summary, least }
