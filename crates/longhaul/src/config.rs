@@ -209,10 +209,9 @@ pub struct Config {
 
     /// How a reader of the summary gets back what a handle in it (`m12`) stands for: `the tool recall shows m12 whole`.
     ///
-    /// Unit: text, one line. Default: none; without a preset `longhaul chat --tools` names its recall tool, and `longhaul compact` its command where
-    /// it records. It stands above the handle
-    /// line, behind `summary-lookup: `, and costs its tokens in every request. Set it where the reader has such a means, as a model
-    /// has that is given the recall tool.
+    /// Unit: text, one line. Default: none; without a preset `longhaul chat --tools` names its recall tool, and `longhaul compact`
+    /// its command where it records. It stands above the handle line, behind `summary-lookup: `, and costs its tokens in every
+    /// request. Set it where the reader has such a means, as a model has that is given the recall tool.
     pub summary_lookup: String,
 
     /// At least this many new messages between two rewrites of the view (compactions, and passes of the soft tier), short of an

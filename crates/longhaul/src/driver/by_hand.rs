@@ -1,6 +1,6 @@
 //! Compactions that somebody asks for: seen before they are applied, made anew, or forced by a provider's refusal.
 
-use longhaul_transcript::{SummaryRecord, Tokens};
+use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
 
 use super::{Error, Session};
 #[cfg(doc)]
@@ -46,7 +46,11 @@ impl Session {
             false => job.finish_by_rule().map_err(Error::Compact)?,
         };
         let says_the_same = |record: &SummaryRecord| record.text == finished.record().text;
-        if basis == Basis::Originals && self.state.summary().is_some_and(|record| says_the_same(record)) {
+        let is_by_rule = finished.record().mode == SummaryMode::Rules;
+        if basis == Basis::Originals
+            && is_by_rule
+            && self.state.summary().is_some_and(|record| says_the_same(record))
+        {
             return Err(Error::Compact(CompactError::SaysTheSame));
         }
         // Where it would gain nothing, `accept` says so.

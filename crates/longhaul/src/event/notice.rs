@@ -95,7 +95,9 @@ fn points(record: &SummaryRecord) -> Vec<String> {
         let named: Vec<&str> = changed.iter().filter(|path| text.contains(**path)).take(3).copied().collect();
         points.push(match (named.len() < changed.len(), named.is_empty()) {
             (_, true) => format!("Modified {n} files", n = n_changed(summary)),
-            (true, false) => format!("Modified {n} files ({}, ...)", named.join(", "), n = n_changed(summary)),
+            (true, false) => {
+                format!("Modified {n} files ({}, ...)", named.join(", "), n = n_changed(summary))
+            }
             (false, false) => format!("Modified {n} files ({})", named.join(", "), n = n_changed(summary)),
         });
     }

@@ -454,10 +454,16 @@ async fn in_long_work_with_edits_an_early_term_and_decisions_survive_twelve_summ
             let edit = format!(
                 r#"{{"file_path":"/srv/app/module_{nth}.ts","old_string":"let a = {nth};","new_string":"let a = {nth} + 1;"}}"#
             );
-            let call = exchange(&format!("c{nth}"), "Edit", &edit, "The file was updated.", Outcome::Succeeded);
-            call.into_iter().for_each(|message| drop(work.context.push(message)));
-            let decided =
-                if nth % 7 == 2 { format!(" We decided to use codec{nth} for queue {nth}.") } else { "".into() };
+            let call =
+                exchange(&format!("c{nth}"), "Edit", &edit, "The file was updated.", Outcome::Succeeded);
+            for message in call {
+                work.context.push(message);
+            }
+            let decided = if nth % 7 == 2 {
+                format!(" We decided to use codec{nth} for queue {nth}.")
+            } else {
+                "".into()
+            };
             let found = "The retries of a worker are counted by the relay before they are sent. ".repeat(8);
             work.context.push(Message::assistant(format!("Module {nth} is done. {found}{decided}")));
             work.context.prepare().await.unwrap();
@@ -476,7 +482,8 @@ async fn a_summary_made_anew_again_and_again_loses_nothing() {
     for preset in [Preset::Chain, Preset::Rolling, Preset::ContextManager, Preset::TwoTier] {
         let mut work = Work::with(Config { mode: SummaryMode::Rules, ..preset.config() }, 16_000, None);
         for nth in 0..40 {
-            work.context.push(Message::user(format!("Never rename the column col{nth}x. What of part {nth}?")));
+            work.context
+                .push(Message::user(format!("Never rename the column col{nth}x. What of part {nth}?")));
             let call = exchange(
                 &format!("c{nth}"),
                 "Edit",
@@ -484,7 +491,9 @@ async fn a_summary_made_anew_again_and_again_loses_nothing() {
                 "ok",
                 Outcome::Succeeded,
             );
-            call.into_iter().for_each(|message| drop(work.context.push(message)));
+            for message in call {
+                work.context.push(message);
+            }
             work.context.push(Message::assistant(format!("Part {nth} reads the ledger and is done.")));
             work.context.prepare().await.unwrap();
         }
