@@ -4,6 +4,7 @@ mod asked;
 #[cfg(test)]
 mod billed_tests;
 mod branch;
+mod by_client;
 mod calibrated;
 #[cfg(feature = "wire")]
 mod cleared;
@@ -84,6 +85,7 @@ pub(crate) use self::{
 pub use crate::compact::StepError;
 
 use self::{
+    by_client::ByClient,
     calibrated::{Calibrated, classes},
     costs::Costs,
     exchange::Exchange,
@@ -150,11 +152,8 @@ pub struct SessionState {
     exchange: Exchange,
     /// How many messages at the start are standing instructions.
     head: u64,
-    /// Where what a front end hands in begins after a compaction of its own, standing instructions apart; zero where it
-    /// made none.
-    client_from: u64,
-    /// Lineage of the message before that.
-    client_lineage: Option<ContentHash>,
+    /// The compactions of the front end's own, oldest first.
+    by_client: Vec<ByClient>,
     /// Ordinal of the newest request of the user.
     request: Option<u64>,
     /// Ordinals of what the caller pinned.
@@ -282,8 +281,7 @@ impl SessionState {
             index: Some(Arc::new(index)),
             exchange: Exchange::default(),
             head: 0,
-            client_from: 0,
-            client_lineage: None,
+            by_client: Vec::new(),
             request: None,
             pins: BTreeSet::new(),
             untold: BTreeSet::new(),
@@ -315,8 +313,7 @@ impl SessionState {
             redactor: self.redactor.clone(),
             rules: self.rules.clone(),
             steps: self.steps.clone(),
-            client_from: self.client_from,
-            client_lineage: self.client_lineage,
+            by_client: self.by_client.clone(),
             untold: self.untold.clone(),
             ..SessionState::new(self.session.clone(), self.window, counter, config)
         };
@@ -340,6 +337,11 @@ impl SessionState {
         let read = clean.as_ref().map_or(&message, |clean| &clean.message);
         let read = Arc::clone(read);
         let id = self.originals.push(Arc::clone(&message), clean);
+        if self.out().contains(id.ordinal) {
+            let counts = self.count(id.hash, &message);
+            self.costs.push(counts.total());
+            return id;
+        }
         if let (Some(index), Some(entry)) = (&mut self.index, self.originals.last()) {
             Arc::make_mut(index).push(&Entry { message: read, ..entry.clone() });
         }

@@ -25,7 +25,9 @@ impl Session {
         let Some(journal) = self.journal.as_ref().filter(|_| self.state.facts().is_none()) else {
             return Ok(());
         };
-        let Some((facts, through)) = journal.facts().await.map_err(Error::Store)? else { return Ok(()) };
+        let facts = journal.facts().await.map_err(Error::Store)?;
+        let facts = facts.filter(|(_, through)| self.state.are_of_standing(*through));
+        let Some((facts, through)) = facts else { return Ok(()) };
         let since = Span { start: through, end: self.state.originals().len() as u64 };
         self.fetch(self.state.originals().missing([since])).await?;
         self.state.take_facts(facts, through);

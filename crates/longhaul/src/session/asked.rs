@@ -258,7 +258,7 @@ impl SessionState {
         let cap = self.cap(m, m.budget, Some(self.auto_summary()), room, tail_len);
         let n_total = self.n_total();
         // A tail that begins within an exchange has all of it, and what stays wherever it stands comes before the tail.
-        let from = self.unit_of(n_total.saturating_sub(tail_len as u64)).start;
+        let from = self.unit_of(n_total.saturating_sub(tail_len as u64).max(self.out().end)).start;
         // What the view has shortened stays as it was said, if at all.
         let said = |ordinal| self.costs.get(ordinal).unwrap_or_default();
         let shown = self.items.in_span(Span { start: from, end: n_total });

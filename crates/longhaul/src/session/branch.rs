@@ -98,7 +98,9 @@ impl SessionState {
             (false, Some(past)) => past.wants(len),
             (false, None) => vec![Span { start: 0, end: len }],
         };
-        let recent = Span { start: len.saturating_sub(LONGEST_EXCHANGE), end: len };
+        // With nothing left of what the front end has since, what it took out stands again.
+        branch.by_client.retain(|by_client| by_client.out.end < len);
+        let recent = Span { start: len.saturating_sub(LONGEST_EXCHANGE).max(branch.out().end), end: len };
         let mut missing = self.originals.missing(spans.into_iter().chain([recent]));
         if let Some(last) = len.checked_sub(1).filter(|last| self.originals.lineage(*last).is_none()) {
             missing.push(self.originals.to_date(last));
@@ -115,8 +117,6 @@ impl SessionState {
         branch.costs.truncate(len);
         branch.index = None;
         branch.head = self.head.min(len);
-        branch.client_from = if self.client_from < len { self.client_from } else { 0 };
-        branch.client_lineage = self.client_lineage.filter(|_| branch.client_from > 0);
         branch.pins.retain(|pin| *pin < len);
         branch.untold.retain(|ordinal| *ordinal < len);
         branch.exchange = Exchange::default();
@@ -128,12 +128,9 @@ impl SessionState {
             branch.exchange.push(original.entry.id.ordinal, &original.entry.message);
             branch.asked.follow(&original.entry.message);
         }
-        let at_hand = Span { start: 0, end: len };
-        let request = branch
-            .originals
-            .originals(at_hand)
-            .rfind(|original| standing::is_request(&original.entry.message));
-        branch.request = request.map(|original| original.entry.id.ordinal);
+        let requests =
+            branch.standing_originals().filter(|original| standing::is_request(&original.entry.message));
+        branch.request = requests.last().map(|original| original.entry.id.ordinal);
         let is_before =
             |(shown, _): &Counted| !matches!(shown, Shown::Message { id, .. } if id.ordinal >= len);
         let shown: Vec<Counted> = match (self.made_at <= len, shapes) {
@@ -142,12 +139,15 @@ impl SessionState {
                 branch.undo.truncate(newest_view.unwrap_or(0));
                 branch.policy = PolicyState::new();
                 let (shapes, n_total, made_at) = past
-                    .map_or((&[][..], 0, 0), |past: &Past| (&past.shapes[..], past.n_total, past.made_at));
+                    .map_or((&[][..], 0, branch.made_by_client_at()), |past: &Past| {
+                        (&past.shapes[..], past.n_total, past.made_at)
+                    });
                 branch.made_at = made_at;
                 branch.cut = past.and_then(|past| past.cut);
                 let mut shown = branch.shown_of(shapes);
                 shown.retain(is_before);
-                shown.extend((n_total..len).filter_map(|ordinal| Some((branch.whole(ordinal)?, None))));
+                let since = (n_total..len).filter(|ordinal| !branch.out().contains(*ordinal));
+                shown.extend(since.filter_map(|ordinal| Some((branch.whole(ordinal)?, None))));
                 shown
             }
         };

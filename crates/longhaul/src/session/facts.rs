@@ -1,11 +1,10 @@
-//! The facts of all that was said.
+//! The facts of all that was said and that the front end did not take out.
 
 use std::sync::Arc;
 
 use longhaul_extract::{FactIndex, speaker::Speakers};
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::ContextWindow;
-use longhaul_transcript::Span;
 
 use super::{SessionState, stored};
 
@@ -35,18 +34,20 @@ impl SessionState {
         index
     }
 
-    /// Reads the facts of all originals at hand; before them what the summaries quote of those that are gone, of which nothing else is
+    /// Reads the facts of all originals at hand that stand; before them what the summaries quote of those that are gone, of which nothing else is
     /// left.
     pub(super) fn read_again(&self) -> Arc<FactIndex> {
         let mut index = self.bounded(FactIndex::new());
-        let all = || self.originals.originals(Span { start: 0, end: u64::MAX });
         let is_gone = |ordinal| self.originals.get(ordinal).is_none_or(|one| stored::is_gone(&one.message));
-        if self.lives_on_summaries() || all().any(|original| stored::is_gone(&original.entry.message)) {
+        if self.lives_on_summaries()
+            || self.standing_originals().any(|original| stored::is_gone(&original.entry.message))
+        {
             for record in self.summaries() {
                 index.push_summary(&record.text, record.covers.end.saturating_sub(1), is_gone);
             }
         }
-        let told = all().filter(|original| !self.untold.contains(&original.entry.id.ordinal));
+        let told =
+            self.standing_originals().filter(|original| !self.untold.contains(&original.entry.id.ordinal));
         told.for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
         Arc::new(index)
     }

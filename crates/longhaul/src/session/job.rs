@@ -222,7 +222,7 @@ impl SessionState {
         let (start, n_behind) = (scope.start, self.n_behind(&scope));
         let mut said = scope.quoted;
         said.extend(self.entries_from(start));
-        said.retain(|entry| !stored::is_gone(&entry.message));
+        said.retain(|entry| !stored::is_gone(&entry.message) && self.stands(entry.id.ordinal));
         let through = said.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         if scope.reads_new_only && !self.steps.before.is_empty() {
             // Nobody reads these again, but they are asked about: the facts are those of all that was said.
@@ -349,7 +349,8 @@ impl SessionState {
         let mut by_rule: BTreeMap<&str, u64> = BTreeMap::new();
         let redactor = self.redactor.as_ref();
         let originals = self.originals.originals(Span { start, end: u64::MAX });
-        let clean = originals.filter_map(|original| original.clean(redactor));
+        let standing = originals.filter(|original| self.stands(original.entry.id.ordinal));
+        let clean = standing.filter_map(|original| original.clean(redactor));
         for redaction in clean.flat_map(|clean| &clean.redactions) {
             *by_rule.entry(&redaction.rule).or_default() += redaction.count;
         }

@@ -41,14 +41,14 @@ pub enum SyncError {
 impl SessionState {
     /// Returns the history with what was said here in the place of what is the same, up to the first message that is another one.
     pub(super) fn as_said_here<'s>(&self, said: &'s [Entry]) -> Result<Known<'s>, SyncError> {
-        let (len, common) = (self.n_total(), self.common_with(said)?);
+        let (len, (known, common)) = (self.n_total(), self.shared_with(said)?);
         let mut found = Known { entries: Cow::Borrowed(said), put_back: Vec::new() };
-        let Some(next) = said.get(common as usize).filter(|_| common < len) else { return Ok(found) };
+        let Some(next) = said.get(known).filter(|_| common < len) else { return Ok(found) };
         self.at_hand(Span { start: common, end: common + 1 })?;
         let here = self.originals.get(common);
-        let is_last = common as usize + 1 == said.len();
+        let is_last = known + 1 == said.len();
         let mut asked = Asked::default();
-        for before in &said[..common as usize] {
+        for before in &said[..known] {
             asked.follow(&before.message);
         }
         let is_known = |here: &Entry| {
@@ -58,8 +58,8 @@ impl SessionState {
             return Ok(found);
         }
         self.at_hand(Span { start: common, end: len })?;
-        let (mut ordinal, mut entries) = (common, said[..common as usize].to_vec());
-        let mut rest = &said[common as usize..];
+        let (mut ordinal, mut entries) = (common, said[..known].to_vec());
+        let mut rest = &said[known..];
         while let Some(behind) = self.said_from(ordinal, rest, &asked) {
             for at in ordinal..=behind {
                 if at < behind {

@@ -116,7 +116,7 @@ impl SessionState {
 
     /// Returns the newest message at hand that is of this kind, and what it costs.
     pub(crate) fn newest_that(&self, is_it: impl Fn(&Message) -> bool) -> Option<(u64, Tokens)> {
-        let all = Span { start: self.client_from, end: self.n_total() };
+        let all = Span { start: self.out().end, end: self.n_total() };
         let newest = self.originals.originals(all).rfind(|original| is_it(&original.entry.message))?;
         let ordinal = newest.entry.id.ordinal;
         Some((ordinal, self.costs.get(ordinal)?))

@@ -234,11 +234,14 @@ impl SessionState {
         // out by its parents, which a record that keeps all messages apart does not have.
         let end = last.kept.last().map_or(0, |kept| kept.end).max(last.covers.end);
         let is_own = |ordinal: u64| skipped == 0 || last.kept.iter().any(|kept| kept.contains(ordinal));
-        let is_left = |ordinal: u64| !covered.contains(&ordinal) && (ordinal >= end || is_own(ordinal));
+        let is_there = |ordinal: &u64| !self.out().contains(*ordinal);
+        let is_left = |ordinal: u64| {
+            !covered.contains(&ordinal) && (ordinal >= end || is_own(ordinal)) && is_there(&ordinal)
+        };
         let entries = self.originals.entries();
         let front = entries.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
         let mut shown: Vec<Counted> =
-            (0..front as u64).filter_map(|at| Some((self.whole(at)?, None))).collect();
+            (0..front as u64).filter(is_there).filter_map(|at| Some((self.whole(at)?, None))).collect();
         let role = self.config.summary_role;
         let left = Units::new(&entries[front..]).filter(|unit| {
             unit.entries

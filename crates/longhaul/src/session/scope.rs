@@ -20,9 +20,7 @@ use longhaul_transcript::{
     ToolUse, Units,
 };
 
-use super::{
-    LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running, stored::forgotten,
-};
+use super::{LONGEST_EXCHANGE, SessionState, Shown, exchange_around, running, stored::forgotten};
 use crate::{config::Chaining, policy::Action};
 
 /// What a compaction reads, and what stays in front of it.
@@ -77,13 +75,13 @@ impl SessionState {
     /// again until there is nothing.
     pub fn wanted_by(&self, action: Action) -> Vec<Span> {
         if self.index.is_none() {
-            return self.originals.missing([Span { start: 0, end: u64::MAX }]);
+            return self.originals.missing(self.standing());
         }
         let reads = self.reads(action);
         let quoted = reads.quoted.iter().map(|ordinal| Span { start: *ordinal, end: ordinal + 1 });
         // The exchange that it begins with may begin earlier.
         let start = reads.start.saturating_sub(LONGEST_EXCHANGE);
-        self.originals.missing(quoted.chain([Span { start, end: u64::MAX }]))
+        self.originals.missing(quoted.chain([self.firsts(), Span { start, end: u64::MAX }]))
     }
 
     /// Returns what a compaction reads, and what stays in front of it.
@@ -138,7 +136,8 @@ impl SessionState {
         let is_before = |shown: &&Shown| matches!(shown, Shown::Message { id, digested: false, .. } if id.ordinal < scope.start);
         let before = self.items.shown().filter(is_before);
         let n_shown = before.filter(|shown| scope.reads_new_only || self.stays(shown)).count();
-        usize::try_from(scope.start).unwrap_or(usize::MAX).saturating_sub(n_shown)
+        let n_standing = scope.start - self.out().len().min(scope.start);
+        usize::try_from(n_standing).unwrap_or(usize::MAX).saturating_sub(n_shown)
     }
 
     fn reads(&self, action: Action) -> Reads {
@@ -163,7 +162,7 @@ impl SessionState {
     }
 
     fn is_whole(&self, start: u64) -> bool {
-        start <= self.head && !(self.lives_on_summaries() && self.latest.is_some())
+        start <= self.head.max(self.out().end) && !(self.lives_on_summaries() && self.latest.is_some())
     }
 
     /// Takes note that the store deletes what the summaries stand for.
@@ -337,10 +336,12 @@ impl SessionState {
     pub(super) fn forget_costs(&mut self) {
         let start = self.window_reach().saturating_sub(LONGEST_EXCHANGE);
         let Some(index) = &self.index else { return };
+        let firsts = self.firsts();
         let spoken_of = index.facts().iter().map(|fact| u64::from(fact.last_message));
         let constraints = self.summaries().flat_map(|record| &record.summary.constraints);
         let constraints = constraints.map(|constraint| constraint.message);
-        let kept = spoken_of.chain(constraints).chain(0..TASK_WITHIN).filter(|at| *at < start).collect();
+        let kept =
+            spoken_of.chain(constraints).chain(firsts.start..firsts.end).filter(|at| *at < start).collect();
         self.costs.forget_before(start, &kept);
     }
 
@@ -372,7 +373,8 @@ impl SessionState {
     fn quoted(&self, start: u64, telling: &[u64]) -> Vec<u64> {
         let mut left = self.window().scaled(QUOTED_WINDOWS);
         let mut chosen = BTreeSet::new();
-        let firsts = self.clean_in(Span { start: 0, end: TASK_WITHIN.min(start) });
+        let firsts = self.firsts();
+        let firsts = self.clean_in(Span { end: firsts.end.min(start), ..firsts });
         let task = rules::task(&firsts).map(|(entry, _)| entry.id.ordinal);
         let shown = self.shown_messages_before(start).map(|covered| covered.ordinal);
         let constraints = self.summaries().flat_map(|record| &record.summary.constraints);

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SessionState, Shown,
+    by_client::ByClient,
     calibrated::Calibrated,
     costs::Costs,
     exchange::Exchange,
@@ -50,10 +51,8 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     answers: BTreeMap<u64, Answers>,
     head: u64,
-    #[serde(default)]
-    client_from: u64,
-    #[serde(default)]
-    client_lineage: Option<ContentHash>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    by_client: Vec<ByClient>,
     request: Option<u64>,
     pins: BTreeSet<u64>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -249,8 +248,7 @@ impl SessionState {
             asked: self.asked.clone(),
             answers: self.answers.clone(),
             head: self.head,
-            client_from: self.client_from,
-            client_lineage: self.client_lineage,
+            by_client: self.by_client.clone(),
             request: self.request,
             pins: self.pins.clone(),
             untold: self.untold.clone(),
@@ -341,8 +339,7 @@ impl SessionState {
         self.calibrated = Calibrated::of(learned);
         self.exchange = snapshot.exchange;
         self.head = snapshot.head;
-        self.client_from = snapshot.client_from;
-        self.client_lineage = snapshot.client_lineage;
+        self.by_client = snapshot.by_client;
         self.request = snapshot.request;
         self.pins = snapshot.pins;
         self.untold = snapshot.untold;
@@ -394,6 +391,11 @@ impl SessionState {
     /// Returns the facts read so far; `None` where they are to be read anew.
     pub(crate) fn facts(&self) -> Option<&Arc<FactIndex>> {
         self.index.as_ref()
+    }
+
+    /// Returns whether facts that were read from the first `through` messages are of what stands now.
+    pub(crate) fn are_of_standing(&self, through: u64) -> bool {
+        self.by_client.last().is_none_or(|last| last.out.end < through)
     }
 
     /// Takes up facts that were read from the first `through` messages, and reads those after them, which must be at

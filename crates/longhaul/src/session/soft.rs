@@ -6,7 +6,7 @@ use longhaul_transcript::{Entry, Message, Span, Tokens, Unit, Units};
 use longhaul_trim::{Candidate, Fate, Priority};
 
 use super::{
-    DIGESTED_RESULT, Rewrite, RewriteError, SessionState, Shown, TASK_WITHIN,
+    DIGESTED_RESULT, Rewrite, RewriteError, SessionState, Shown,
     items::Placed,
     rewrite::{Counted, counted, of_kept},
 };
@@ -99,7 +99,7 @@ impl SessionState {
     }
 
     fn parts<'a>(&self, entries: &'a [Entry]) -> Vec<Part<'a>> {
-        let first = self.originals.originals(Span { start: 0, end: TASK_WITHIN });
+        let first = self.originals.originals(self.firsts());
         let task = first.map(|original| &original.entry).find(|entry| standing::is_request(&entry.message));
         let mut ranked = Ranked::new(entries, task.map(|entry| entry.id.ordinal));
         let tail = self.config.preserve_recent.max(Config::MIN_TAIL);

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BranchError, SessionState, Shown,
+    by_client::ByClient,
+    exchange::Exchange,
     known::{Known, SyncError},
+    rewrite::{Counted, counted},
     stored::is_forgotten,
 };
 use crate::compact::standing;
@@ -48,7 +51,9 @@ pub enum Synced {
         to: u64,
     },
     /// The front end has put a summary of its own in the place of what was said: it begins as those of the agents that are known do, or
-    /// messages that were said here late follow it (as many as [`Grew`](Synced::Grew) asks for). The view shows what it has now.
+    /// messages that were said here late follow it (as many as [`Grew`](Synced::Grew) asks for). The view shows what it has now: all
+    /// of that is said anew here, and what was said before stays among the originals, where it can be looked up, and is in no view and no
+    /// later summary, but for what is pinned, until the front end goes back to before this.
     CompactedByClient {
         /// How many messages it has now, standing instructions apart.
         n: u64,
@@ -125,11 +130,12 @@ impl SessionState {
             let head = self.reworded(&said[..front]);
             return self.go_on(said, common as usize, common, head, ordinals_from(0, common));
         }
-        if let Some(sync) = self.sync_with_view(said)? {
+        let since = self.since_by_client(said, front)?.filter(|(_, known, _)| *known as u64 >= common);
+        if let Some(sync) = self.sync_with_view(said, since.as_ref().map_or(0, |(_, known, _)| *known))? {
             return Ok(sync);
         }
-        if let Some(sync) = self.sync_with_client(said, front)? {
-            return Ok(sync);
+        if let Some((from, known, at)) = since {
+            return self.sync_with_client(said, front, from, known, at);
         }
         // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
         // summary of ours is none of the client's.
@@ -153,7 +159,7 @@ impl SessionState {
         };
         // Where only the first request is left before the gap it stands for the task; of any other gap somebody means something.
         if known <= front + 1
-            && let Some(sync) = self.sync_shortened(said, front, known, at)?
+            && let Some(sync) = self.sync_shortened(said, front, known, at, ordinals_from(0, at))?
         {
             return Ok(sync);
         }
@@ -179,6 +185,22 @@ impl SessionState {
         self.common(end, |ordinal| (ordinal, Some(said[ordinal as usize].lineage)))
     }
 
+    /// Returns how many messages of the history were said here, and the ordinal at which it goes on: from the first message
+    /// on, or since a compaction of the front end's own.
+    pub(super) fn shared_with(&self, said: &[Entry]) -> Result<(usize, u64), SyncError> {
+        let common = self.common_with(said)?;
+        let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        if common == self.n_total() || common as usize > front {
+            return Ok((common as usize, common));
+        }
+        if let Some((_, known, at)) = self.since_by_client(said, front)? {
+            return Ok((known, at));
+        }
+        // Its first message may be spelled otherwise.
+        let from = self.by_client.last().map(|last| (front, last.from)).filter(|_| front < said.len());
+        Ok(from.unwrap_or((common as usize, common)))
+    }
+
     /// Goes on from the messages before `at`, which are the first `known` of the history, with the rest of it. Where the front end's
     /// instructions are others each time, as where they tell the time, `head` has them: what was said under them is as it was, and so
     /// are its summaries.
@@ -200,7 +222,7 @@ impl SessionState {
             !now.eq(self.items.shown().take(head.len()).map(|shown| shown.message().content_hash()))
         };
         if let Some(head) = head.filter(is_news) {
-            let rest = self.items.placed().skip(head.len()).map(super::rewrite::counted);
+            let rest = self.items.placed().skip(head.len()).map(counted);
             let shown = head.into_iter().map(|shown| (shown, None)).chain(rest).collect();
             self.set_items(shown);
         }
@@ -218,6 +240,7 @@ impl SessionState {
         front: usize,
         known: usize,
         at: u64,
+        mut ordinals: Vec<Option<u64>>,
     ) -> Result<Option<SyncReport>, SyncError> {
         if at >= self.n_total() {
             return Ok(None);
@@ -225,7 +248,6 @@ impl SessionState {
         let head = self.reworded(&said[..front]);
         let keeps_head = head.is_some();
         if let Some(run) = self.run_of(&said[known..], at + 1)?.filter(|_| keeps_head) {
-            let mut ordinals = ordinals_from(0, at);
             let n_run = run.len() as usize;
             ordinals.extend((run.start..run.end).map(Some));
             return self.go_on(said, known + n_run, run.end, head, ordinals).map(Some);
@@ -283,7 +305,9 @@ impl SessionState {
     /// Returns the instructions that the view begins with as they are worded now; `None` where there are more or fewer of them.
     fn reworded(&self, said: &[Entry]) -> Option<Vec<Shown>> {
         let head: Vec<&Shown> = self.items.shown().take_while(|shown| shown.is_instruction()).collect();
-        if head.len() != said.len() || head.len() as u64 != self.head {
+        // What the front end had after a compaction of its own it may have had more of.
+        let is_as_many = head.len() as u64 == self.head || !self.by_client.is_empty();
+        if head.len() != said.len() || !is_as_many {
             return None;
         }
         let worded = |(shown, said): (&Shown, &Entry)| match shown {
@@ -350,8 +374,9 @@ impl SessionState {
         pairs.take_while(|(shown, entry)| shown.message().content_hash() == entry.id.hash).count()
     }
 
-    /// Follows a front end that goes on from what it was given: the view, and perhaps more.
-    fn sync_with_view(&mut self, said: &[Entry]) -> Result<Option<SyncReport>, SyncError> {
+    /// Follows a front end that goes on from what it was given: the view, and perhaps more. More than the first `known` messages
+    /// have to be the view's.
+    fn sync_with_view(&mut self, said: &[Entry], known: usize) -> Result<Option<SyncReport>, SyncError> {
         let is_summary = |(at, shown): (usize, &Shown)| shown.record().map(|_| at + 1);
         let summaries = self.items.shown().enumerate().filter_map(is_summary).last();
         // After a compaction of its own it begins with a summary that is no record of ours.
@@ -363,7 +388,7 @@ impl SessionState {
         let of_client = first.filter(|first| *first > self.head).map(|_| front + 1);
         let Some(summaries) = summaries.or(of_client) else { return Ok(None) };
         let common = self.common_with_view(said);
-        if common < summaries {
+        if common < summaries || common <= known {
             return Ok(None);
         }
         let ordinal = |shown: &Shown| match shown {
@@ -383,39 +408,49 @@ impl SessionState {
         Ok(Some(SyncReport { change, ..sync }))
     }
 
-    /// Follows a front end that compacted by itself before and hands in what it has since.
-    fn sync_with_client(&mut self, said: &[Entry], front: usize) -> Result<Option<SyncReport>, SyncError> {
-        let (from, len) = (self.client_from, self.n_total());
-        if from == 0 {
-            return Ok(None);
-        }
-        let mut lineage = self.client_lineage.or_else(|| self.originals.lineage(from - 1));
-        if lineage.is_none() {
-            return Err(SyncError::NotAtHand(vec![self.originals.to_date(from - 1)]));
-        }
-        let lineages: Vec<Option<ContentHash>> = said[front..]
-            .iter()
-            .take((len - from) as usize)
-            .map(|entry| {
+    /// Returns since which compaction of the front end's own the history goes on, where what it had then begins; how many messages of it
+    /// were said here, and the ordinal at which it goes on.
+    fn since_by_client(&self, said: &[Entry], front: usize) -> Result<Option<(u64, usize, u64)>, SyncError> {
+        let mut most: Option<(u64, usize, u64)> = None;
+        let mut end = self.n_total();
+        for ByClient { out, from, lineage } in self.by_client.iter().rev() {
+            let mut lineage = *lineage;
+            let mut next = |entry: &Entry| {
                 lineage = lineage.map(|before| ContentHash::of_fields([&before.0[..], &entry.id.hash.0]));
                 lineage
-            })
-            .collect();
-        let common = self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
-        if common == 0 {
-            return Ok(None);
+            };
+            let rest = said[front..].iter().take(end.saturating_sub(*from) as usize);
+            let lineages: Vec<Option<ContentHash>> = rest.map(&mut next).collect();
+            let common = self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
+            let known = front + common as usize;
+            if common > 0 && most.is_none_or(|(_, most, _)| most < known) {
+                most = Some((*from, known, from + common));
+            }
+            end = out.end;
         }
-        let at = from + common;
-        let known = front + common as usize;
-        let is_answer = !self.is_asked(Span { start: at, end: len });
-        self.go_back_to(at)?;
+        Ok(most)
+    }
+
+    /// Follows a front end that compacted by itself before and hands in what it has since: the first `known` messages are those here
+    /// from `from` to `at`.
+    fn sync_with_client(
+        &mut self,
+        said: &[Entry],
+        front: usize,
+        from: u64,
+        known: usize,
+        at: u64,
+    ) -> Result<SyncReport, SyncError> {
         let mut ordinals = ordinals_from(0, self.head.min(front as u64));
         ordinals.resize(front, None);
         ordinals.extend((from..at).map(Some));
-        let sync = self.grown(said, known, ordinals);
-        let n = (said.len() - known) as u64;
-        let change = if at == len { sync.change } else { other_way(at, n, is_answer) };
-        Ok(Some(SyncReport { change, ..sync }))
+        if known == front + 1
+            && let Some(sync) = self.sync_shortened(said, front, known, at, ordinals.clone())?
+        {
+            return Ok(sync);
+        }
+        let head = self.reworded(&said[..front]);
+        self.go_on(said, known, at, head, ordinals)
     }
 
     /// Returns whether a person says something in `span`, or said it where it was destroyed.
@@ -445,23 +480,50 @@ impl SessionState {
     /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
     /// originals.
     fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
-        let mut ordinals = ordinals_from(0, self.head.min(front as u64));
-        let head = self.items.placed().take_while(|placed| placed.shown.is_instruction());
-        let shown = head.map(super::rewrite::counted).collect();
+        let (head, from): (Vec<Counted>, usize) = match self.reworded(&said[..front]) {
+            Some(head) => (head.into_iter().map(|shown| (shown, None)).collect(), front),
+            None => {
+                let head = self.items.placed().take_while(|placed| placed.shown.is_instruction());
+                let from = front.min(self.head as usize);
+                (head.take(from).map(counted).collect(), from)
+            }
+        };
+        let ordinal = |(shown, _): &Counted| match shown {
+            Shown::Message { id, .. } => Some(id.ordinal),
+            _ => None,
+        };
+        let mut ordinals: Vec<Option<u64>> = head.iter().map(ordinal).collect();
         let past = self.past();
         // What the provider wrote stands in what the front end has now, or the front end dropped it.
         self.unpin_memory();
-        let shown = self.with_pins(shown);
+        let out = Span { start: self.head.min(from as u64), end: self.n_total() };
+        // What it still has is pinned there.
+        let again = |pin: &u64| {
+            let pinned = self.originals.get(*pin)?.id.hash;
+            let at = said[from..].iter().position(|entry| entry.id.hash == pinned)?;
+            Some(out.end + at as u64).filter(|_| out.contains(*pin))
+        };
+        self.pins = self.pins.iter().map(|pin| again(pin).unwrap_or(*pin)).collect();
+        let (n_added, last) = ((front - from) as u64, self.originals.last().map(|last| last.lineage));
+        self.by_client.push(ByClient { out, from: out.end + n_added, lineage: last });
+        let shown = self.with_pins(head);
         self.set_items(shown);
         self.lose_undone();
         self.remember(past);
         // There is nothing of ours to go back to: the front end would not follow.
         self.undo.clear();
         self.policy.replaced();
-        let from = ordinals.len();
-        self.client_from = self.n_total() + (front - from) as u64;
-        ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
-        self.client_lineage = self.client_from.checked_sub(1).and_then(|last| self.originals.lineage(last));
+        (self.exchange, self.request) = (Exchange::default(), None);
+        self.index = Some(self.read_again());
+        for (at, entry) in said.iter().enumerate().skip(from) {
+            ordinals.push(Some(self.push(entry.message.clone()).ordinal));
+            if at + 1 == front
+                && let Some(by_client) = self.by_client.last_mut()
+            {
+                by_client.lineage = self.originals.last().map(|last| last.lineage);
+            }
+        }
+        self.made_at = self.made_by_client_at();
         SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
 }

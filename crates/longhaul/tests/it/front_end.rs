@@ -14,10 +14,10 @@ use longhaul::{
 };
 
 /// Draws numbers: a xorshift is enough, and gives the same conversations each time.
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -25,7 +25,7 @@ impl Draw {
     }
 }
 
-fn document(said: &[Message]) -> Document {
+pub(crate) fn document(said: &[Message]) -> Document {
     let transcript: Transcript = said.iter().cloned().collect();
     let json = encode(&transcript, Format::OpenAi).unwrap().document.as_bytes().to_vec();
     read(Some(Format::OpenAi), &*json).unwrap()
@@ -36,7 +36,7 @@ fn words(message: &Message) -> String {
 }
 
 /// How agents begin a summary of their own.
-const SUMMARIES: [&str; 4] = [
+pub(crate) const SUMMARIES: [&str; 4] = [
     "This session is being continued from a previous conversation that ran out of context.",
     "Another language model started to solve this problem and produced a summary of its thinking process.",
     "<state_snapshot>",

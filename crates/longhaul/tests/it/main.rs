@@ -6,6 +6,8 @@ mod absurd;
 mod answered;
 mod bills;
 mod cached;
+#[cfg(feature = "wire")]
+mod client_compacts;
 mod configuration;
 #[cfg(feature = "wire")]
 mod deleted;

@@ -1,0 +1,52 @@
+//! What stands of a conversation once its front end compacted by itself: what it has now, and nothing of what it took out.
+
+use longhaul_transcript::{ContentHash, Span};
+use serde::{Deserialize, Serialize};
+
+use super::{SessionState, TASK_WITHIN, line::Original};
+
+/// A compaction of the front end's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ByClient {
+    /// What it took out. It stays among the originals; no view shows it, but for what is pinned, and no summary tells of it.
+    pub(super) out: Span,
+    /// Where what it has in its place begins, standing instructions apart.
+    pub(super) from: u64,
+    /// Lineage of the message before that.
+    pub(super) lineage: Option<ContentHash>,
+}
+
+impl SessionState {
+    /// Returns what the front end took out; its last compaction took out what was left of those before as well.
+    pub(super) fn out(&self) -> Span {
+        self.by_client.last().map_or(Span { start: 0, end: 0 }, |last| last.out)
+    }
+
+    /// Returns whether a message is there for compactions: the front end did not take it out, or a pin holds it in the view.
+    pub(super) fn stands(&self, ordinal: u64) -> bool {
+        !self.out().contains(ordinal) || self.items.get(ordinal).is_some()
+    }
+
+    /// Returns the spans of all that the front end did not take out.
+    pub(super) fn standing(&self) -> [Span; 2] {
+        let Span { start, end } = self.out();
+        [Span { start: 0, end: start }, Span { start: end, end: u64::MAX }]
+    }
+
+    /// Returns the originals at hand that the front end did not take out.
+    pub(super) fn standing_originals(&self) -> impl Iterator<Item = &Original> {
+        self.standing().into_iter().flat_map(|span| self.originals.originals(span))
+    }
+
+    /// Returns how many messages there were when the front end compacted last, and the first of what it has since; none where it never
+    /// did. A conversation with fewer is cut off before that.
+    pub(super) fn made_by_client_at(&self) -> u64 {
+        self.by_client.last().map_or(0, |last| last.out.end + 1)
+    }
+
+    /// Returns the messages among which the task is.
+    pub(super) fn firsts(&self) -> Span {
+        let start = self.out().end;
+        Span { start, end: start + TASK_WITHIN }
+    }
+}
