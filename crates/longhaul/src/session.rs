@@ -54,7 +54,8 @@ use longhaul_redact::{Answers, Asked, Redactor};
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{Accuracy, ClassCounts, ContentClass, ContextWindow, Prices, Reported, TokenCounter};
 use longhaul_transcript::{
-    ContentHash, Entry, Message, MessageId, Part, SessionId, Span, SummaryRecord, Tokens, ToolCall, Usage,
+    ContentHash, Entry, Message, MessageId, Part, Role, SessionId, Span, SummaryRecord, Tokens, ToolCall,
+    Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +81,7 @@ pub(crate) use self::{
     refused::Refusal,
     running::leaves_out,
     since::Since,
-    stored::{changed, forgotten, is_changed, is_gone},
+    stored::{changed, forgotten, forgotten_results, is_changed, is_forgotten, is_gone},
 };
 pub use crate::compact::StepError;
 
@@ -589,8 +590,13 @@ impl SessionState {
         self.latest.as_ref()
     }
 
-    /// Adds an element to the view.
+    /// Adds an element to the view, but for what was destroyed, and answers to a first request that was.
     fn show(&mut self, shown: Shown, counts: ClassCounts) {
+        if let Shown::Message { message, .. } = &shown
+            && (is_forgotten(message) && stored::is_left_out(message) || self.answers_forgotten(message))
+        {
+            return;
+        }
         let mut weight = Weight { counts, ..Weight::default() };
         match &shown {
             Shown::Message { id, message, digested } => {
@@ -606,6 +612,14 @@ impl SessionState {
             Shown::Block { .. } => {}
         }
         self.items.push(shown, weight);
+    }
+
+    /// Returns whether a view would begin with what answers a request that was destroyed: not every provider takes that.
+    fn answers_forgotten(&self, message: &Message) -> bool {
+        !standing::is_instruction(message)
+            && message.role != Role::User
+            && self.items.shown().all(Shown::is_instruction)
+            && self.originals.get(self.head).is_some_and(|first| is_forgotten(&first.message))
     }
 
     /// Returns what the soft tier could free of a message that costs `tokens`, at most.

@@ -360,6 +360,67 @@ async fn an_open_session_sends_nothing_that_was_forgotten_in_its_store() {
     store.forget(&name, &Selector::Matching("zanzibar".to_owned()), 2_000).await.unwrap();
     let view = session.prepare().await.unwrap();
     let texts: Vec<String> = view.messages().map(|message| message.texts().collect()).collect();
-    assert_eq!(texts, ["[forgotten]", "I see.", "Go on."]);
+    assert_eq!(texts, ["Go on."], "nor an answer to it, with which no request can begin");
     assert_eq!(shown(&begin(&store, &Config::default()).await), shown(&session));
+}
+
+/// What stood in the place of a forgotten message went out as words of the user's, behind a call that waits for its result.
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn what_is_sent_after_something_was_forgotten_is_valid_and_says_nothing_in_its_place() {
+    use longhaul_transcript::{Outcome, Part, Role, Span, ToolCall, ToolResult};
+    use longhaul_wire::{Format, Profile, validate};
+    let call = |nth: u64| Part::ToolCall(ToolCall::function(&*format!("call_{nth}"), "read", "{}"));
+    let result = |nth: u64| {
+        let content = vec![Part::Text(format!("result {nth}"))];
+        let result =
+            ToolResult { call_id: (&*format!("call_{nth}")).into(), content, outcome: Outcome::Unstated };
+        Message::new(Role::Tool, vec![Part::ToolResult(result)])
+    };
+    let said = [
+        Message::system("Be careful."),
+        Message::user("Read both."),
+        Message::new(Role::Assistant, vec![call(1), call(2)]),
+        result(1),
+        result(2),
+        Message::assistant("Read."),
+        Message::user("And the third?"),
+        Message::new(Role::Assistant, vec![call(3)]),
+        result(3),
+        Message::assistant("As well."),
+        Message::user("Go on."),
+    ];
+    let name = SessionId::new("kept").unwrap();
+    let end = said.len() as u64;
+    let spans = (0..end).flat_map(|start| (start + 1..=end).map(move |end| Span { start, end }));
+    for span in spans {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &Config::default()).await;
+        for message in said.iter().cloned() {
+            session.push(message);
+        }
+        session.save().await.unwrap();
+        store.forget(&name, &Selector::Originals(span), 2_000).await.unwrap();
+        for is_opened_again in [false, true] {
+            if is_opened_again {
+                session = begin(&store, &Config::default()).await;
+                session.push(Message::user("Hello again."));
+            }
+            let view = session.prepare().await.unwrap();
+            assert!(
+                !view.messages().any(|message| message.texts().any(|text| text == "[forgotten]")),
+                "{span}"
+            );
+            for format in [Format::OpenAi, Format::Anthropic] {
+                let json = view.to_json(format).unwrap().json;
+                let body = if json.starts_with('[') { format!(r#"{{"messages":{json}}}"#) } else { json };
+                let problems = validate(body.as_bytes(), format, &Profile::default()).unwrap();
+                let has_any = view.messages().any(|message| !message.is_system());
+                assert!(!has_any || problems.is_empty(), "{span}: {problems:?} {body}");
+            }
+            if is_opened_again && span == (Span { start: 0, end }) {
+                assert_eq!(view.len(), 1, "as good as new");
+            }
+        }
+    }
 }

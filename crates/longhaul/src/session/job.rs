@@ -222,7 +222,7 @@ impl SessionState {
         let (start, n_behind) = (scope.start, self.n_behind(&scope));
         let mut said = scope.quoted;
         said.extend(self.entries_from(start));
-        said.retain(|entry| !stored::is_gone(&entry.message) && self.stands(entry.id.ordinal));
+        said.retain(|entry| !stored::is_left_out(&entry.message) && self.stands(entry.id.ordinal));
         let through = said.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         if scope.reads_new_only && !self.steps.before.is_empty() {
             // Nobody reads these again, but they are asked about: the facts are those of all that was said.

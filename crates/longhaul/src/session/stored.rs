@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use longhaul_transcript::{Entry, Message, Origin, SummaryRecord};
+use longhaul_transcript::{CallId, Entry, Message, Origin, Outcome, Part, Role, SummaryRecord, ToolResult};
 
 use super::{SessionState, Shown, rewrite::Counted};
 use crate::compact::standing;
@@ -94,6 +94,15 @@ pub(crate) fn forgotten() -> Message {
     Message::user(FORGOTTEN).with_origin(Origin::Longhaul)
 }
 
+/// Stands where the results of these calls were destroyed: no provider takes a call without one.
+pub(crate) fn forgotten_results(calls: impl IntoIterator<Item = CallId>) -> Message {
+    let result = |call_id| {
+        let content = vec![Part::Text(FORGOTTEN.to_owned())];
+        Part::ToolResult(ToolResult { call_id, content, outcome: Outcome::Unstated })
+    };
+    Message::new(Role::Tool, calls.into_iter().map(result).collect()).with_origin(Origin::Longhaul)
+}
+
 /// Stands where the store has something else than what was written.
 pub(crate) fn changed() -> Message {
     Message::user(CHANGED).with_origin(Origin::Longhaul)
@@ -104,9 +113,16 @@ pub(crate) fn is_gone(message: &Message) -> bool {
     is_forgotten(message) || is_changed(message)
 }
 
+/// Returns whether there is nothing to plan with: what stands in the place of a result keeps its call valid.
+pub(crate) fn is_left_out(message: &Message) -> bool {
+    is_gone(message) && message.results().next().is_none()
+}
+
 /// Returns whether this stands where an original was destroyed.
 pub(crate) fn is_forgotten(message: &Message) -> bool {
-    message.origin == Origin::Longhaul && message.texts().eq([FORGOTTEN])
+    let answers = || message.results().next().is_some();
+    let are_gone = || message.results().all(|result| result.joined_text() == FORGOTTEN);
+    message.origin == Origin::Longhaul && (message.texts().eq([FORGOTTEN]) || answers() && are_gone())
 }
 
 /// Returns whether this stands where the store has something else than what was written.

@@ -1,13 +1,16 @@
 //! A conversation as the store has it, taken up again.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 #[cfg(feature = "wire")]
 use longhaul_redact::Asked;
 use longhaul_store::StoreError;
 #[cfg(feature = "wire")]
 use longhaul_store::{JournalEntry, address_of};
-use longhaul_transcript::{Message, Span, SummaryId, SummaryRecord};
+use longhaul_transcript::{CallId, Message, Span, SummaryId, SummaryRecord};
 
 use super::{
     super::{
@@ -16,7 +19,7 @@ use super::{
     },
     Destroyed, Journal, Mark, Name, said,
 };
-use crate::session::{SessionState, Snapshot, is_gone};
+use crate::session::{SessionState, Snapshot, forgotten, forgotten_results, is_forgotten, is_gone};
 
 impl Journal {
     /// Takes up what the store holds of the conversation, where it holds anything: the last snapshot and what was said
@@ -184,12 +187,52 @@ impl Journal {
                 self.untold.push(original.ordinal);
             }
         }
-        Ok(originals.into_iter().map(said).collect())
+        let mut messages = originals.into_iter().map(said).collect::<Vec<_>>();
+        tie(&mut messages);
+        Ok(messages)
     }
 
     /// Returns the messages that were found changed since this was last asked.
     pub(in super::super) fn take_changed(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.untold)
+    }
+}
+
+/// Leaves no call without a result and no result without its call where the other one was destroyed.
+fn tie(messages: &mut [Message]) {
+    let is_tied = |message: &Message| message.calls().next().is_some() || message.results().next().is_some();
+    for at in 0..messages.len() {
+        let is_behind = |at: usize| at > 0 && is_forgotten(&messages[at - 1]);
+        if messages[at].results().next().is_some() && is_behind(at) && !is_forgotten(&messages[at]) {
+            // Its call stands before it in the same exchange, or nowhere.
+            let before =
+                messages[..at].iter().rev().take_while(|message| is_tied(message) || is_forgotten(message));
+            let calls: HashSet<&CallId> =
+                before.flat_map(|message| message.calls().map(|call| &call.id)).collect();
+            if !messages[at].results().any(|result| calls.contains(&result.call_id)) {
+                messages[at] = forgotten();
+            }
+        } else if is_forgotten(&messages[at]) {
+            let before =
+                messages[..at].iter().rev().take_while(|message| is_tied(message) || is_forgotten(message));
+            let mut calls: Vec<CallId> =
+                before.flat_map(|message| message.calls().map(|call| call.id.clone())).collect();
+            calls.reverse();
+            let behind =
+                messages[at + 1..].iter().take_while(|message| is_tied(message) || is_forgotten(message));
+            let near = messages[..at].iter().rev().take_while(|message| is_tied(message)).chain(behind);
+            let answered: HashSet<&CallId> =
+                near.flat_map(|message| message.results().map(|result| &result.call_id)).collect();
+            calls.retain(|call| !answered.contains(call));
+            // One message for each result, or one for all.
+            let is_last = messages
+                .get(at + 1)
+                .is_none_or(|next| !is_forgotten(next) && next.results().next().is_none());
+            calls.truncate(if is_last { usize::MAX } else { 1 });
+            if !calls.is_empty() {
+                messages[at] = forgotten_results(calls);
+            }
+        }
     }
 }
 
