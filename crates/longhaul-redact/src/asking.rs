@@ -61,10 +61,11 @@ pub(crate) fn asks_for_secret(text: &str) -> bool {
     let said: Vec<&str> = sentences.map(str::trim).filter(|sentence| !sentence.is_empty()).collect();
     said.iter().rev().take(LAST_SENTENCES).any(|sentence| {
         let sentence = sentence.trim_end_matches(['.', ':']);
-        table.questions.iter().any(|question| {
+        let is_asked = |question: &Regex| {
             let before = question.captures(sentence).and_then(|found| found.get(1));
             before.is_some_and(|before| before.as_str().split(' ').all(|word| !table.of_it.contains(word)))
-        })
+        };
+        table.short_questions.is_match(sentence) || table.questions.iter().any(is_asked)
     })
 }
 
@@ -91,7 +92,9 @@ impl Table {
             let is_handed_on = rest.iter().all(|command| self.hands_on(command));
             let decodes =
                 || rest.iter().any(|command| self.decoders.is_match(command)).then_some(Ask::Decoded);
-            match self.source(command, &drawn, depth).or_else(decodes).filter(|_| is_handed_on) {
+            let picks = || self.picks_one(command, rest).then_some(Ask::Printed);
+            match self.source(command, &drawn, depth).or_else(picks).or_else(decodes).filter(|_| is_handed_on)
+            {
                 Some(Ask::Printed) => found = Some(Ask::Printed),
                 Some(ask) => found = found.or(Some(ask)),
                 None => is_among |= !self.silent.contains(word(command)),
@@ -157,6 +160,11 @@ impl Table {
         words.take(MOST_WORDS).find_map(|rest| self.printed(rest, DEEPEST))
     }
 
+    /// Returns whether a command shows settings, and the next ones pick one of them that is a secret.
+    fn picks_one(&self, command: &str, rest: &[String]) -> bool {
+        self.shows.is_match(command) && rest.iter().any(|command| self.picks.is_match(command))
+    }
+
     fn hands_on(&self, command: &str) -> bool {
         let command = bare_command(command);
         self.passes.contains(word(command)) && !self.kept.is_match(command)
@@ -220,6 +228,8 @@ struct Written {
     keywords: Vec<String>,
     sources: Vec<String>,
     decoders: Vec<String>,
+    shows: String,
+    picks: String,
     kept: String,
     runners: String,
     scripts: Vec<String>,
@@ -229,6 +239,7 @@ struct Written {
     wrappers: String,
     file: String,
     variable: String,
+    named: String,
     public_variable: String,
     tools: Vec<String>,
     askers: Vec<String>,
@@ -242,6 +253,7 @@ struct Written {
     plain: String,
     nouns: String,
     questions: Vec<String>,
+    short_questions: Vec<String>,
     of_it: String,
 }
 
@@ -251,6 +263,8 @@ pub(crate) struct Table {
     sources: RegexSet,
     each_source: Vec<Regex>,
     decoders: RegexSet,
+    shows: Regex,
+    picks: Regex,
     kept: Regex,
     runners: Regex,
     scripts: Vec<Regex>,
@@ -271,6 +285,7 @@ pub(crate) struct Table {
     pub(crate) harmless: RegexSet,
     pub(crate) plain: Regex,
     questions: Vec<Regex>,
+    short_questions: RegexSet,
     of_it: HashSet<String>,
 }
 
@@ -280,7 +295,7 @@ impl Table {
         let named = |source: &String| {
             let variable = format!("({})", written.variable);
             let source = source.replace("{{variable}}", &variable).replace("{{file}}", &written.file);
-            source.replace("{{nouns}}", &written.nouns)
+            source.replace("{{nouns}}", &written.nouns).replace("{{named}}", &written.named)
         };
         let set = |sources: &[String]| RegexSet::new(sources.iter().map(named));
         let each = |sources: &[String]| {
@@ -292,6 +307,8 @@ impl Table {
             sources: set(&written.sources)?,
             each_source: each(&written.sources)?,
             decoders: set(&written.decoders)?,
+            shows: Regex::new(&written.shows)?,
+            picks: Regex::new(&named(&written.picks))?,
             kept: Regex::new(&written.kept)?,
             runners: Regex::new(&written.runners)?,
             scripts: each(&written.scripts)?,
@@ -312,6 +329,7 @@ impl Table {
             harmless: set(&written.harmless)?,
             plain: Regex::new(&written.plain)?,
             questions: each(&written.questions)?,
+            short_questions: set(&written.short_questions)?,
             of_it: words(&written.of_it),
         })
     }

@@ -47,13 +47,13 @@ fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
     // Of an entry of a password store the first line is the password.
     let has_fields = lines.len() > 1 && lines[1..].iter().all(|line| named(line).is_some());
     let is_list = ask == Ask::Printed
-        && lines.iter().all(|line| is_word(line) && named(line).is_none() && !table.harmless.is_match(line));
+        && lines.iter().all(|line| is_word(line) && named(line).is_none() && !is_harmless(table, line));
     let is_chosen = |word: &str, is_first: bool| match ask {
         Ask::Decoded => is_alone && word.len() >= SHORTEST_DECODED && is_mixed(word),
         Ask::Printed => is_alone || is_list || has_fields && is_first,
         Ask::PrintedAmong | Ask::Question => is_alone,
     };
-    let is_secret = |word: &str, is_first| !table.harmless.is_match(word) && is_chosen(word, is_first);
+    let is_secret = |word: &str, is_first| !is_harmless(table, word) && is_chosen(word, is_first);
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         if line.contains(PLACEHOLDER) {
@@ -61,9 +61,7 @@ fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
         }
         if ask == Ask::Question {
             let told = table.answered.captures_iter(line).filter_map(|told| told.get(1));
-            found.extend(
-                told.map(|told| told.as_str()).filter(|told| !table.harmless.is_match(told)).map(place),
-            );
+            found.extend(told.map(|told| told.as_str()).filter(|told| !is_harmless(table, told)).map(place));
         }
         let (name, value) = named(line).unwrap_or(("", line));
         if is_word(value) {
@@ -77,6 +75,22 @@ fn in_lines(table: &Table, text: &str, ask: Ask) -> Vec<Range<usize>> {
     found.sort_by_key(|span| (span.start, usize::MAX - span.end));
     found.dedup_by(|next, before| next.start < before.end);
     found
+}
+
+/// Returns whether a word is none. Base64 may have the form of a path.
+fn is_harmless(table: &Table, word: &str) -> bool {
+    table.harmless.is_match(word) && !is_base64(word)
+}
+
+/// Returns whether a word of the letters of base64 has a stroke and is drawn all the same.
+fn is_base64(word: &str) -> bool {
+    let has = |of: fn(u8) -> bool| word.bytes().any(of);
+    let is_of_base64 =
+        word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    let is_mixed = has(|byte| byte.is_ascii_uppercase()) && has(|byte| byte.is_ascii_lowercase());
+    let drawn = |part: &str| part.len() >= SHORTEST_DECODED && is_drawn(part.as_bytes());
+    let is_long = word.len() >= SHORTEST_DRAWN && word.len() % 4 == 0;
+    is_long && is_of_base64 && is_mixed && word.contains('/') && word.split('/').any(drawn)
 }
 
 /// Returns the name and the value of a line that has both. Base64 ends in signs, too.
@@ -150,11 +164,12 @@ fn is_word(line: &str) -> bool {
 
 /// Returns whether a word is one that nobody would choose, and no id.
 fn looks_drawn(table: &Table, word: &str) -> bool {
-    let is_path =
+    let looks_like_path =
         word.starts_with(['/', '~', '.']) || word.matches('/').count() > 2 && !word.contains(['+', '=']);
+    let is_path = looks_like_path && !is_base64(word);
     let is_uuid = word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
     let is_drawn = || is_drawn(word.as_bytes()) || takes_turns(word.as_bytes());
-    word.len() >= SHORTEST_DRAWN && !is_path && !is_uuid && !table.harmless.is_match(word) && is_drawn()
+    word.len() >= SHORTEST_DRAWN && !is_path && !is_uuid && !is_harmless(table, word) && is_drawn()
 }
 
 /// A shorter word is drawn by chance, in bytes.

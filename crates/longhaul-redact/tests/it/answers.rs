@@ -93,6 +93,20 @@ const PRINTING: &[&str] = &[
     "openssl rand -hex 24 | tee /dev/stderr",
     "for i in 1 2; do openssl rand -hex 24; done",
     "test -n \"$X\"; openssl rand -hex 24",
+    "grep DB_PASSWORD .env | cut -d= -f2",
+    "grep '^DB_PASSWORD=' .env | sed 's/DB_PASSWORD=//'",
+    "grep -oP '(?<=DB_PASSWORD=).*' .env",
+    "awk -F= '/PASSWORD/{print $2}' .env",
+    "sed -n 's/^DB_PASSWORD=//p' .env",
+    "cat .env | grep PASSWORD | cut -d\"=\" -f2",
+    "printenv | grep DB_PASSWORD | cut -d= -f2",
+    "env | grep -i pass | cut -d= -f2-",
+    "kubectl exec db-0 -- env | grep PASSWORD | cut -d= -f2",
+    "jq -r .db.password config.json",
+    "cat config.json | jq -r .db.password",
+    "yq '.postgres.password' values.yaml",
+    "grep password config.yml | awk '{print $2}'",
+    "terraform output -json | jq -r .db_password.value",
 ];
 
 #[test]
@@ -114,6 +128,29 @@ fn what_a_command_prints_is_a_secret() {
                 assert_eq!(said, shown.replace(secret, "[REDACTED:printed-secret:1]"), "{command}");
             }
         }
+    }
+}
+
+/// Base64 with a stroke looks like a path.
+#[test]
+fn base64_with_a_stroke_is_no_path() {
+    for secret in [
+        "sKQaJClVokhxm8gOd88vQ/TFQ7LsfizT",
+        "wB58lFKADQrbRu1ltNicm/Rw",
+        "/T/rPJJQt5dKm1KLaWNjIaRhtV71W3vq/YCamp6SW3k=",
+        "REyiljUWFcrwOi2/ekWJN3wP",
+        "peVc/LxKC4CUP1egGgcC7jYL",
+    ] {
+        for command in ["openssl rand -base64 24", "echo $DB_PASSWORD", "cat /run/secrets/db"] {
+            assert_eq!(told(&[bash(command), result(secret)]), "[REDACTED:printed-secret:1]", "{secret}");
+        }
+        let asked = Message::assistant("What is the database password?");
+        assert_eq!(told(&[asked, Message::user(secret)]), "[REDACTED:asked-secret:1]", "{secret}");
+    }
+    for path in
+        ["/usr/bin/openssl", "src/Foo2/BarBazTest1", "/run/secrets/dbPassword", "Users/Me/Projects/App1"]
+    {
+        assert_eq!(told(&[bash("cat /run/secrets/db"), result(path)]), path);
     }
 }
 
@@ -209,6 +246,17 @@ fn what_prints_none_alters_nothing() {
         "openssl rand -hex 8 | xargs -I{} docker tag img img:{}",
         "echo $REDIS_KEY",
         "docker run -e API_KEY=$API_KEY img",
+        "heroku config:get NODE_ENV -a app",
+        "doppler secrets get LOG_LEVEL --plain",
+        "vault kv get -field=username secret/db",
+        "kubectl get secret db -o jsonpath='{.metadata.name}'",
+        "op item get db --fields username",
+        "cat /run/secrets/db_user",
+        "cat secrets/README",
+        "grep -n max_tokens config.yml | cut -d: -f1",
+        "jq -r .tokenizer config.json",
+        "cat package.json | jq -r .name",
+        "git log --format=%h --grep password | head -1",
     ] {
         for shown in [DRAWN, CHOSEN, "a1b2c3d4-host-7"] {
             assert_eq!(told(&[bash(command), result(shown)]), shown, "{command}");
@@ -262,6 +310,24 @@ fn an_answer_to_a_question_is_a_secret() {
         "Could you share the **access token** for GitHub?",
         "Which password should I use?",
         "I need the passphrase for the key to go on.",
+        "Password?",
+        "And the database password?",
+        "Username: `ci`. Password?",
+        "[sudo] password for me:",
+        "Can I have the admin password?",
+        "Do you know the sudo password?",
+        "Please choose a password:",
+        "What should the password be?",
+        "What is the value of DB_PASSWORD?",
+        "What value should JWT_SECRET have?",
+        "Please provide DB_PASSWORD.",
+        "Was ist das Datenbank-Passwort?",
+        "Quel est le mot de passe ?",
+        "¿Cuál es la contraseña?",
+        "Qual é a senha do banco?",
+        "Какой пароль?",
+        "密码是什么？",
+        "パスワードは何ですか？",
     ] {
         for secret in [DRAWN, CHOSEN, "Tundra8274"] {
             let asked = Message::assistant(question);
@@ -291,6 +357,10 @@ fn an_answer_to_a_question_is_a_secret() {
         "What is the name of the secret?",
         "Should I store the password in the keychain?",
         "I changed the password field.",
+        "I rotated the database password.",
+        "Do you know why the password is rejected?",
+        "What should the password rule say?",
+        "What is the value of a token budget?",
         "What is the path to the private key?",
         "All done. You have to provide the API key in .env before you start it.",
     ] {
