@@ -89,7 +89,7 @@ fn is_base64(word: &str) -> bool {
         word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
     let is_mixed = has(|byte| byte.is_ascii_uppercase()) && has(|byte| byte.is_ascii_lowercase());
     let drawn = |part: &str| part.len() >= SHORTEST_DECODED && is_drawn(part.as_bytes());
-    let is_long = word.len() >= SHORTEST_DRAWN && word.len() % 4 == 0;
+    let is_long = word.len() >= SHORTEST_DRAWN && word.len().is_multiple_of(4);
     is_long && is_of_base64 && is_mixed && word.contains('/') && word.split('/').any(drawn)
 }
 

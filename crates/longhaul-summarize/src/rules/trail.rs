@@ -38,7 +38,7 @@ impl<'a> Trail<'a> {
             let mut left = room;
             let fits = |cost: &Tokens| {
                 let fits = *cost <= left;
-                left = left - *cost;
+                left -= *cost;
                 fits
             };
             costs.take_while(fits).count()
