@@ -54,7 +54,7 @@ fn flags_to_type(args: &StoreArgs) -> Result<String> {
     if let Some(path) = &args.store {
         let place = place(args)?;
         let is_anywhere = !matches!(&place, Location::File(path) if path.is_relative());
-        if !is_usual(&place) && !(is_anywhere && is_told("LONGHAUL_STORE", path)) {
+        if !(is_usual(&place) || is_anywhere && is_told("LONGHAUL_STORE", path)) {
             let named = match place {
                 Location::File(_) => whole(path),
                 server => server.to_string(),
