@@ -278,7 +278,6 @@ mod tests {
             path: format!("/w/app/src/part_{nth}.rs"),
             state: if nth == 3 { FileState::Created } else { FileState::Modified },
             note: "+1 -1 lines".into(),
-            ..FileNote::default()
         };
         let files: Vec<FileNote> = (0..12).map(note).collect();
         let text = |room| Trail::new(&files, Tokens(room), &Quarter).text(&Statements::new(), &[]);
