@@ -34,8 +34,8 @@ impl SessionState {
         index
     }
 
-    /// Reads the facts of all originals at hand that stand; before them what the summaries quote of those that are gone, of which nothing else is
-    /// left.
+    /// Reads the facts of all originals at hand that stand; before them what the summaries quote of those that are gone, of which
+    /// nothing else is left.
     pub(super) fn read_again(&self) -> Arc<FactIndex> {
         let mut index = self.bounded(FactIndex::new());
         let is_gone = |ordinal| self.originals.get(ordinal).is_none_or(|one| stored::is_gone(&one.message));

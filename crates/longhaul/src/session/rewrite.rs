@@ -300,7 +300,8 @@ impl SessionState {
         self.redo_is_lost
     }
 
-    /// Makes `shown` the view if that is a gain, or where it may grow fits, and tells the policy. Returns what it is expected to cost before and after.
+    /// Makes `shown` the view if that is a gain, or where it may grow fits, and tells the policy. Returns what it is expected to cost
+    /// before and after.
     pub(super) fn replace_view(
         &mut self,
         mut shown: Vec<Counted>,

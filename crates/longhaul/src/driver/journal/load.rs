@@ -200,40 +200,54 @@ impl Journal {
 
 /// Leaves no call without a result and no result without its call where the other one was destroyed.
 fn tie(messages: &mut [Message]) {
-    let is_tied = |message: &Message| message.calls().next().is_some() || message.results().next().is_some();
     for at in 0..messages.len() {
-        let is_behind = |at: usize| at > 0 && is_forgotten(&messages[at - 1]);
-        if messages[at].results().next().is_some() && is_behind(at) && !is_forgotten(&messages[at]) {
-            // Its call stands before it in the same exchange, or nowhere.
-            let before =
-                messages[..at].iter().rev().take_while(|message| is_tied(message) || is_forgotten(message));
-            let calls: HashSet<&CallId> =
-                before.flat_map(|message| message.calls().map(|call| &call.id)).collect();
-            if !messages[at].results().any(|result| calls.contains(&result.call_id)) {
-                messages[at] = forgotten();
-            }
-        } else if is_forgotten(&messages[at]) {
-            let before =
-                messages[..at].iter().rev().take_while(|message| is_tied(message) || is_forgotten(message));
-            let mut calls: Vec<CallId> =
-                before.flat_map(|message| message.calls().map(|call| call.id.clone())).collect();
-            calls.reverse();
-            let behind =
-                messages[at + 1..].iter().take_while(|message| is_tied(message) || is_forgotten(message));
-            let near = messages[..at].iter().rev().take_while(|message| is_tied(message)).chain(behind);
-            let answered: HashSet<&CallId> =
-                near.flat_map(|message| message.results().map(|result| &result.call_id)).collect();
-            calls.retain(|call| !answered.contains(call));
-            // One message for each result, or one for all.
-            let is_last = messages
-                .get(at + 1)
-                .is_none_or(|next| !is_forgotten(next) && next.results().next().is_none());
-            calls.truncate(if is_last { usize::MAX } else { 1 });
+        if is_forgotten(&messages[at]) {
+            let calls = unanswered(messages, at);
             if !calls.is_empty() {
                 messages[at] = forgotten_results(calls);
             }
+        } else if is_orphan(messages, at) {
+            messages[at] = forgotten();
         }
     }
+}
+
+/// Returns whether the message at `at` answers calls of which the one before it, which was destroyed, made all.
+fn is_orphan(messages: &[Message], at: usize) -> bool {
+    let is_behind_destroyed = at > 0 && is_forgotten(&messages[at - 1]);
+    if messages[at].results().next().is_none() || !is_behind_destroyed {
+        return false;
+    }
+    // Its call stands before it in the same exchange, or nowhere.
+    let calls: HashSet<&CallId> =
+        exchange_before(messages, at).flat_map(|message| message.calls().map(|call| &call.id)).collect();
+    !messages[at].results().any(|result| calls.contains(&result.call_id))
+}
+
+/// Returns the calls that what was destroyed at `at` answered: one, or where it was the last of its exchange all that are left.
+fn unanswered(messages: &[Message], at: usize) -> Vec<CallId> {
+    let mut calls: Vec<CallId> = exchange_before(messages, at)
+        .flat_map(|message| message.calls().map(|call| call.id.clone()))
+        .collect();
+    calls.reverse();
+    let behind = messages[at + 1..].iter().take_while(|message| is_tied(message) || is_forgotten(message));
+    let near = messages[..at].iter().rev().take_while(|message| is_tied(message)).chain(behind);
+    let answered: HashSet<&CallId> =
+        near.flat_map(|message| message.results().map(|result| &result.call_id)).collect();
+    calls.retain(|call| !answered.contains(call));
+    let goes_on = |next: &Message| is_forgotten(next) || next.results().next().is_some();
+    calls.truncate(if messages.get(at + 1).is_some_and(goes_on) { 1 } else { usize::MAX });
+    calls
+}
+
+/// Returns the messages before `at` that may be of its exchange, the newest first.
+fn exchange_before(messages: &[Message], at: usize) -> impl Iterator<Item = &Message> {
+    messages[..at].iter().rev().take_while(|message| is_tied(message) || is_forgotten(message))
+}
+
+/// Returns whether a message calls or answers.
+fn is_tied(message: &Message) -> bool {
+    message.calls().next().is_some() || message.results().next().is_some()
 }
 
 /// Returns whether most originals that a summary was made of are gone: they were deleted when it was made. Who forgets something forgets a
