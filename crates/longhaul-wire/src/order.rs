@@ -126,10 +126,13 @@ fn round_in_progress(messages: &[Cow<'_, Message>]) -> usize {
 
 /// Returns `message` without its blank texts, where these cannot stay.
 fn said<'a>(message: &'a Message, writing: &Writing, losses: &mut Losses) -> Option<Cow<'a, Message>> {
-    if writing.blanks == Blanks::Stay {
+    let says_nothing = message.parts.iter().all(is_blank_text);
+    // Of what is blank, an agent's file has its own alone.
+    let is_own = || writing.carries_all || is_spelled(message, writing);
+    if writing.blanks == Blanks::Stay && (!says_nothing || is_own()) {
         return Some(Cow::Borrowed(message));
     }
-    if message.parts.iter().all(is_blank_text) {
+    if says_nothing {
         losses.count(WITHOUT_CONTENT, place(message));
         return None;
     }

@@ -1145,6 +1145,22 @@ fn a_21_thinking_of_a_round_in_progress_stays_where_it_stands() {
 }
 
 #[test]
+fn a_20_what_is_blank_does_not_part_an_answer() {
+    let words = |text: &str| Message::new(Role::Assistant, vec![Part::Text(text.into())]);
+    let nobody_asked = Part::ToolResult(ToolResult::text("a", "r", Outcome::Unstated));
+    let blank = |role| Message::new(role, vec![Part::Text(" ".into()), nobody_asked.clone()]);
+    let thinking =
+        r#"[{"role":"assistant","content":[{"type":"thinking","thinking":"So.","signature":"c2ln"}]}]"#;
+    let thought = messages_from_json(Format::Anthropic, thinking).unwrap().remove(0);
+    let messages = [words("One."), blank(Role::Tool), blank(Role::User), thought, words("Two.")];
+    for to in [Format::Anthropic, Format::ClaudeCode] {
+        let sent = render(&messages, to).unwrap();
+        assert_eq!(validate(sent.json.as_bytes(), to, &Profile::default()).unwrap(), [], "{to}");
+        assert!(sent.losses.iter().any(|loss| loss == "1 x reasoning left out (m3)"), "{:?}", sent.losses);
+    }
+}
+
+#[test]
 fn r_05_ids_of_messages_are_no_ids_of_items() {
     let answer = r#"{"id":"m1","role":"assistant","parts":[{"type":"reasoning","text":"hm"},{"type":"step-start"},{"type":"text","text":"So."}]}"#;
     let messages = messages_from_json(Format::UiMessages, answer).unwrap();
