@@ -105,6 +105,8 @@ pub(crate) struct Said<'a> {
     pub(crate) id: Option<SessionId>,
     /// The name that the user gives the session.
     pub(crate) name: Option<&'a str>,
+    /// The session that this process has recorded it as.
+    pub(crate) held: Option<SessionId>,
     pub(crate) messages: Vec<Redacted<Message>>,
 }
 
@@ -114,7 +116,7 @@ impl Said<'_> {
         messages: Vec<Redacted<Message>>,
         name: Option<&'a str>,
     ) -> Said<'a> {
-        Said { id, name, messages }
+        Said { id, name, held: None, messages }
     }
 
     /// Puts beside each message how it is spelled in the document, for a store.
@@ -143,7 +145,7 @@ impl Said<'_> {
     pub(crate) async fn locate(&self, store: &Store) -> Result<Place> {
         let named = match self.name {
             Some(name) => store.resolve(name).await.ok(),
-            None => None,
+            None => self.held.clone(),
         };
         let history = History { id: self.id.as_ref(), named: named.as_ref(), said: &self.messages };
         Ok(locate(store, &history).await?)

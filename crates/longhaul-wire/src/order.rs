@@ -128,7 +128,7 @@ fn round_in_progress(messages: &[Cow<'_, Message>]) -> usize {
 fn said<'a>(message: &'a Message, writing: &Writing, losses: &mut Losses) -> Option<Cow<'a, Message>> {
     let says_nothing = message.parts.iter().all(is_blank_text);
     // Of what is blank, an agent's file has its own alone.
-    let is_own = || writing.carries_all || is_spelled(message, writing);
+    let is_own = || writing.carries_all || !message.parts.is_empty() && is_spelled(message, writing);
     if writing.blanks == Blanks::Stay && (!says_nothing || is_own()) {
         return Some(Cow::Borrowed(message));
     }

@@ -1152,11 +1152,13 @@ fn a_20_what_is_blank_does_not_part_an_answer() {
     let thinking =
         r#"[{"role":"assistant","content":[{"type":"thinking","thinking":"So.","signature":"c2ln"}]}]"#;
     let thought = messages_from_json(Format::Anthropic, thinking).unwrap().remove(0);
-    let messages = [words("One."), blank(Role::Tool), blank(Role::User), thought, words("Two.")];
+    let nothing = r#"[{"role":"user","content":[]}]"#;
+    let nothing = messages_from_json(Format::Anthropic, nothing).unwrap().remove(0);
+    let messages = [words("One."), blank(Role::Tool), blank(Role::User), nothing, thought, words("Two.")];
     for to in [Format::Anthropic, Format::ClaudeCode] {
         let sent = render(&messages, to).unwrap();
         assert_eq!(validate(sent.json.as_bytes(), to, &Profile::default()).unwrap(), [], "{to}");
-        assert!(sent.losses.iter().any(|loss| loss == "1 x reasoning left out (m3)"), "{:?}", sent.losses);
+        assert!(sent.losses.iter().any(|loss| loss == "1 x reasoning left out (m4)"), "{:?}", sent.losses);
     }
 }
 

@@ -326,6 +326,31 @@ fn a_conversation_without_ids_is_one_session_however_often_it_is_compacted() {
 }
 
 #[test]
+fn a_conversation_of_one_request_is_one_session() {
+    let call = |id: &str| {
+        serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}}]})
+    };
+    let result = |id: &str| {
+        let content = (0..300).map(|n| format!("{id} shows {n} of it\n")).collect::<String>();
+        serde_json::json!({"role": "tool", "tool_call_id": id, "content": content})
+    };
+    // So few steps that another conversation might have them, too; and more.
+    for steps in [2, 9] {
+        let folder = Folder::new();
+        let ids: Vec<String> = (0..steps).map(|nth| format!("c{nth}")).collect();
+        let mut said = vec![serde_json::json!({"role": "user", "content": "Find out what is wrong."})];
+        said.extend(ids.iter().flat_map(|id| [call(id), result(id)]));
+        folder.file("0", &serde_json::to_vec(&said).unwrap());
+        let told = run(&folder, &["compact", "0", "--budget", "1500", "-o", "1"]).stderr;
+        let sessions = lines(&run(&folder, &["sessions", "--json"]));
+        assert_eq!(sessions.len(), 1, "{steps} steps: {sessions:?}");
+        let id = sessions[0]["session"].as_str().unwrap();
+        assert!(told.contains(&format!("longhaul undo {id}")), "{told}");
+    }
+}
+
+#[test]
 fn handles_of_a_second_compaction_lead_to_the_originals() {
     let (folder, _, _) = recorded();
     let compact = |from: &str, budget: &str, to: &str| {

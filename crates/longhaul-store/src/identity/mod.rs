@@ -98,17 +98,16 @@ async fn plain<S: SummaryStore + ?Sized>(
 }
 
 /// Finds the one conversation without an id that a history without an id can only be: all of it is the history's
-/// beginning, a person says something in it beyond the opening, and no other begins with all of it.
+/// beginning, something is said in it beyond the opening, and no other begins with all of it.
 async fn alone<S: SummaryStore + ?Sized>(
     store: &S,
     history: &History<'_>,
     given: &[ContentHash],
 ) -> Result<Option<Fit>, StoreError> {
-    // What a person says beyond the opening: only a conversation that goes on like this can be it, and those are few.
-    let mut persons = history.said.iter().enumerate().filter(|(_, message)| is_person(message));
-    let Some((second, _)) = persons.nth(1) else { return Ok(None) };
+    // Only a conversation that goes on like this can be it, and those are few.
+    let Some(beyond) = beyond_the_opening(history.said) else { return Ok(None) };
     let mut lines: Vec<(SessionId, u64)> = Vec::new();
-    for session in store.sessions_beginning_with(&given[..=second]).await? {
+    for session in store.sessions_beginning_with(&given[..=beyond]).await? {
         if is_derived(&session) {
             let messages = store.require(&session).await?.messages;
             lines.push((session, messages));
@@ -148,6 +147,16 @@ async fn alone<S: SummaryStore + ?Sized>(
         }
     }
     Ok(Some(fit))
+}
+
+/// Returns where a history says what no other does by chance: where a person speaks again, or the model has worked on the first request
+/// for a while.
+fn beyond_the_opening(said: &[Redacted<Message>]) -> Option<usize> {
+    /// An agent's answer and the results of its calls may be the same in two runs, so many of them are not.
+    const WORKED: usize = 8;
+    let mut persons = said.iter().enumerate().filter(|(_, message)| is_person(message)).map(|(at, _)| at);
+    let worked = persons.next().map(|first| first + WORKED).filter(|at| *at < said.len());
+    persons.next().into_iter().chain(worked).min()
 }
 
 /// Returns the sessions that may hold the summary `id` for this history: the file's own family, else any.

@@ -106,6 +106,20 @@ fn an_opening_alone_joins_nothing() {
 }
 
 #[test]
+fn what_a_model_did_for_one_request_tells_it_from_others() {
+    block_on(async {
+        let store = MemoryStore::new();
+        let steps = ["u:fix it", "a", "b", "c", "d", "e", "f", "g", "h"];
+        let place = keep(&store, None, &steps).await;
+        let again = find(&store, None, &said(&[&steps[..], &["i"]].concat())).await;
+        assert_eq!((&again.session, again.new, &again.kin), (&place.session, 9, &Kin::Known));
+        for other in [&steps[..8], &[&steps[..8], &["another h"]].concat()] {
+            assert_eq!(find(&store, None, &said(other)).await.kin, Kin::New);
+        }
+    });
+}
+
+#[test]
 fn a_summary_that_was_forgotten_does_not_come_back() {
     block_on(async {
         let store = MemoryStore::new();

@@ -109,11 +109,12 @@ pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Repor
 
 /// Keeps the originals alone, before anybody reads in a history that they are there. Where it goes to stdout nobody may get it, and
 /// nothing is recorded before that: then it is only tried whether the store takes anything.
-pub(super) fn keep_originals(plan: &Plan<'_>, said: &Said<'_>) -> Result<()> {
+pub(super) fn keep_originals(plan: &Plan<'_>, said: &mut Said<'_>) -> Result<()> {
     if matches!(plan.target, Target::File { .. }) {
         let store = plan.keeper.store()?;
-        return store::block_on(store::keep(store, said, None, AfterSummary::Kept, clock::now_ms()))
-            .map(|_| ());
+        let kept = store::block_on(store::keep(store, said, None, AfterSummary::Kept, clock::now_ms()))?;
+        said.held = Some(kept.place.session);
+        return Ok(());
     }
     store::try_place(plan.keeper.args, plan.document.as_bytes().len())?;
     match plan.keeper.existing()? {

@@ -41,12 +41,12 @@ impl<'a> Made<'a> {
         let asks_a_model = plan.mode != SummaryMode::Rules;
         // Who asks a model opens the store for what it says in any case, and is not to ask twice.
         let may_be_kept = !asks_a_model || plan.is_dry || plan.keeper.store().is_ok();
-        let made = Made::with(plan, may_be_kept)?;
+        let mut made = Made::with(plan, may_be_kept)?;
         // Where nothing may be written that is not recorded, nothing is promised in vain.
         if !made.promises_lookup || plan.is_dry || plan.must_be_recorded() {
             return Ok(made);
         }
-        match keep_originals(plan, &made.said) {
+        match keep_originals(plan, &mut made.said) {
             Ok(()) => Ok(made),
             // That nothing is recorded is told where that is tried.
             Err(_) => Made::with(plan, false),
