@@ -23,7 +23,7 @@ pub struct Mark {
     /// What it is.
     #[serde(default)]
     pub what: Option<Matter>,
-    /// For [`Form::Between`]: the words that end it.
+    /// For [`Form::Between`] and [`Form::Refused`]: the words that end it.
     #[serde(default)]
     pub end: Option<String>,
     /// The tag inside which another agent's report stands.
@@ -57,6 +57,9 @@ pub enum Form {
     About,
     /// The text begins with `[` and its first line ends with the words: all of it.
     Head,
+    /// The words open the result of a call that failed: what stands behind the words that end it. A call that a person refuses is
+    /// answered like that, and why.
+    Refused,
 }
 
 /// The table of marks was not understood.
@@ -82,6 +85,7 @@ pub struct Speakers {
     /// The marks by the first byte of what opens a line with them, in lower case.
     by_first: Vec<(u8, usize)>,
     heads: Vec<usize>,
+    refusals: Vec<usize>,
     /// Finds how the marks open that count in tools' results.
     in_results: Vec<memchr::memmem::Finder<'static>>,
 }
@@ -107,12 +111,14 @@ impl Speakers {
             Form::Tag | Form::Words => b'<',
             _ => mark.mark.bytes().next().unwrap_or(b'<').to_ascii_lowercase(),
         };
-        let is_head = |mark: &Mark| mark.form == Form::Head;
         let places = || marks.iter().enumerate().filter(|(_, mark)| !mark.mark.is_empty());
+        let all_of =
+            |form: Form| places().filter(move |(_, mark)| mark.form == form).map(|(at, _)| at).collect();
+        let (heads, refusals): (Vec<usize>, Vec<usize>) = (all_of(Form::Head), all_of(Form::Refused));
+        let is_apart = |at: &usize| heads.contains(at) || refusals.contains(at);
         let mut by_first: Vec<(u8, usize)> =
-            places().filter(|(_, mark)| !is_head(mark)).map(|(at, mark)| (first(mark), at)).collect();
+            places().filter(|(at, _)| !is_apart(at)).map(|(at, mark)| (first(mark), at)).collect();
         by_first.sort_unstable();
-        let heads = places().filter(|(_, mark)| is_head(mark)).map(|(at, _)| at).collect();
         let opening = |mark: &Mark| match mark.form {
             Form::Tag | Form::Words => format!("<{}", mark.mark),
             _ => mark.mark.clone(),
@@ -120,7 +126,7 @@ impl Speakers {
         let in_results = marks.iter().filter(|mark| mark.in_results);
         let finder = |mark| memchr::memmem::Finder::new(opening(mark).as_bytes()).into_owned();
         let in_results = in_results.map(finder).collect();
-        Speakers { by_first, heads, in_results, marks }
+        Speakers { by_first, heads, refusals, in_results, marks }
     }
 
     /// Returns this table with the marks of a JSON list added; they come first, so that they can say otherwise.
@@ -201,6 +207,18 @@ impl Speakers {
         let first = text.strip_prefix('[')?.lines().next()?.trim_end();
         let mark = self.heads.iter().map(|at| &self.marks[*at]).find(|mark| first.ends_with(&*mark.mark))?;
         mark.who.zip(mark.what)
+    }
+
+    /// Returns who speaks at the end of the result of a call that failed, where that was refused, and from where on.
+    pub(super) fn refused(&self, text: &str) -> Option<(usize, Who)> {
+        let begins = text.len() - text.trim_start().len();
+        let marks = self.refusals.iter().map(|at| &self.marks[*at]);
+        let mut marks = marks.filter(|mark| starts(&text[begins..], &mark.mark));
+        marks.find_map(|mark| {
+            let end = mark.end.as_deref()?;
+            let first = text[begins..].lines().next()?;
+            Some((begins + find(first, end)? + end.len(), mark.who.zip(mark.what)?))
+        })
     }
 
     /// Returns where, behind `from`, a line begins with which somebody else speaks to the end: a harness tells a model how to go on from

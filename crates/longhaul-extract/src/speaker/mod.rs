@@ -9,7 +9,9 @@
 
 use std::borrow::Cow;
 
-use longhaul_transcript::{Message, Origin, Part, Role, Speaker, has_summary_header, parse_handle_line};
+use longhaul_transcript::{
+    Message, Origin, Outcome, Part, Role, Speaker, has_summary_header, parse_handle_line,
+};
 use serde::{Deserialize, Serialize};
 
 mod marks;
@@ -103,7 +105,11 @@ impl Speakers {
                     for (inner, content) in result.content.iter().enumerate() {
                         if let Part::Text(text) = content {
                             let tool = (Speaker::Tool, Matter::Output);
-                            self.pieces(text, (0, tool), (part, Some(inner)), &mut found);
+                            let has_failed = result.outcome == Outcome::Failed;
+                            let refused = has_failed.then(|| self.refused(text)).flatten();
+                            let (end, who) = refused.unwrap_or((text.len(), tool));
+                            self.pieces(&text[..end], (0, tool), (part, Some(inner)), &mut found);
+                            self.pieces(&text[end..], (end, who), (part, Some(inner)), &mut found);
                         }
                     }
                 }

@@ -40,7 +40,8 @@ fn the_table_is_read() {
     assert!(Speakers::builtin().marks().len() > 80);
     for mark in Speakers::builtin().marks() {
         assert!(mark.form == Form::Words || mark.who.is_some() && mark.what.is_some(), "{mark:?}");
-        assert_eq!(mark.form == Form::Between, mark.end.is_some(), "{mark:?}");
+        let has_end = matches!(mark.form, Form::Between | Form::Refused);
+        assert_eq!(has_end, mark.end.is_some(), "{mark:?}");
     }
 }
 
@@ -212,6 +213,27 @@ fn a_reminder_in_a_result_is_the_harnesss() {
     let message = Message::new(Role::Tool, vec![result]);
     let speakers: Vec<_> = segments(&message).into_iter().map(|piece| (piece.speaker, piece.inner)).collect();
     assert_eq!(speakers, [(Speaker::Tool, Some(0)), (Speaker::Harness, Some(0)), (Speaker::Tool, Some(0))]);
+}
+
+#[test]
+fn why_a_person_refuses_a_call_is_the_persons() {
+    let head = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:";
+    let said = |text: &str, outcome| {
+        let message = Message::new(Role::Tool, vec![Part::ToolResult(ToolResult::text("c", text, outcome))]);
+        own_words(&message)
+    };
+    let refused = format!("{head}\nno, never commit");
+    assert_eq!(said(&refused, Outcome::Failed), ["no, never commit"]);
+    let of_opencode =
+        "The user rejected permission to use this specific tool call with the following feedback: use jq";
+    assert_eq!(said(of_opencode, Outcome::Failed), ["use jq"]);
+    // What a command prints is not.
+    assert!(said(&refused, Outcome::Unstated).is_empty());
+    assert!(said(&format!("Exit code 1\n{refused}"), Outcome::Failed).is_empty());
+    assert!(
+        said(&format!("The user doesn't want to proceed with this tool use.\n{head}"), Outcome::Failed)
+            .is_empty()
+    );
 }
 
 #[test]

@@ -163,6 +163,8 @@ fn bullet(statement: &Statement) -> Bullet {
 /// before the list that is no item of it. `leads` holds those of the statements before.
 fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
     let (item, kind) = (&all[at], bullet(&all[at]));
+    let is_title = |one: &Statement| in_bold(&one.text).is_some() || one.text.starts_with('#');
+    let mut is_behind_code = false;
     let before = (at.saturating_sub(FARTHEST)..at).rev();
     for place in before.take_while(|place| same_text(&all[*place], item)) {
         let one = &all[place];
@@ -173,12 +175,18 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
             (_, Bullet::Code) => {
                 return one.text.ends_with([':', '：']).then(|| u32::try_from(place).ok()).flatten();
             }
-            (_, Bullet::Row) | (Bullet::Code, _) => return None,
+            (_, Bullet::Row) => return None,
+            // What leads in a block of code leads in nothing behind it; the title over both does.
+            (Bullet::Code, _) => is_behind_code = true,
+            (Bullet::None, _) if is_behind_code && !is_title(one) => {
+                if !one.text.ends_with([':', '：']) {
+                    return None;
+                }
+            }
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
-                let is_title = || in_bold(&one.text).is_some() || one.text.starts_with('#');
                 let leads =
-                    is_lead(one) || is_title() || one.text.ends_with([':', '：']) || is_titled(&one.text);
+                    is_lead(one) || is_title(one) || one.text.ends_with([':', '：']) || is_titled(&one.text);
                 return leads.then(|| u32::try_from(place).ok()).flatten();
             }
             _ => {}
@@ -224,6 +232,23 @@ mod tests {
         let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
         let before: Vec<usize> = lists.numbered_before(at("2. Renamed the table")).collect();
         assert_eq!(before, [at("1. **Fixed the queue**:")]);
+    }
+
+    #[test]
+    fn an_item_behind_a_block_of_code_has_the_title_over_both() {
+        let text = "**Option 1: look whether it is clean**\n\nThat is:\n\n```\nif it is clean\n```\n\n- simple, and fails late\n\n**Option 2: compare**\n\nIt reads all of it.\n\n```\nfor file in all\n```\n\n- slow, and always right\n";
+        let index = read(&[Message::user("go"), Message::assistant(text)]);
+        let pool = index.statements();
+        let lists = Lists::new(pool);
+        let lead = |text: &str| {
+            let at = pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+            lists.lead(at).map(|lead| pool.all()[lead].text.to_string())
+        };
+        assert_eq!(
+            lead("- simple, and fails late").as_deref(),
+            Some("**Option 1: look whether it is clean**")
+        );
+        assert_eq!(lead("- slow, and always right"), None, "a sentence stands between");
     }
 
     #[test]

@@ -32,7 +32,11 @@ pub(crate) fn sections(
     (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
     options: &RulesOptions,
 ) -> Sections {
-    let is_models = |kind| matches!(kind, StatementKind::Answer | StatementKind::Prose);
+    // What it wrote into a file is quoted like what it said.
+    let is_models = |kind| {
+        use StatementKind::{Added, Answer, Argument, Prose};
+        matches!(kind, Answer | Prose | Added | Argument)
+    };
     let models = request.index.statements().all().iter().filter(|one| is_models(one.kind));
     let mut fixed = Fixed {
         request,

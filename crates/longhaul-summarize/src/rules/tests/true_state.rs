@@ -257,6 +257,43 @@ user: no, wait
 }
 
 #[test]
+fn why_a_call_was_refused_is_asked_by_the_person_also_once_it_was_made() {
+    let said = r#"
+user: Tidy the relay.
+assistant: !Edit#c1 {"file_path":"src/net.py","old_string":"a = 1","new_string":"a = {}"}
+tool#c1!: The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:
+no, use an OrderedDict for the peers, and never commit
+assistant: I use one. !Edit#c2 {"file_path":"src/net.py","old_string":"a = 1","new_string":"a = OrderedDict()"}
+tool#c2: ok
+assistant: It is done: the peers keep their order.
+user: Go on with the ring.
+"#;
+    let text = draft(said, 900).text;
+    let asked = text.split("## Asked and told by the user\n").nth(1).unwrap_or_default();
+    assert!(asked.starts_with("m2 no, use an OrderedDict for the peers, and never commit"), "{text}");
+}
+
+#[test]
+fn what_a_person_quotes_of_a_file_of_the_models_to_correct_it_is_not_told_as_theirs() {
+    let quoted = "The suffix solves this: session B would create its own branch, seeing a clean worktree, and the first one stays as it was before. When the files come back, the first one is read again, and nothing is lost of it.";
+    let said = format!(
+        r##"
+user: Write the plan.
+assistant: !Write#w1 {{"file_path":"docs/plan.md","content":"# Plan\n\n{quoted}\n\nMore to come."}}
+tool#w1: ok
+assistant: The plan is written.
+user: {quoted}
+ this is not fully true, it would only create one if the session changes files
+assistant: You are right, it would only then.
+user: Go on with the ring buffer of the relay.
+"##
+    );
+    let text = draft(&said, 900).text;
+    let asked = text.split("## Asked before\n").nth(1).unwrap_or_default();
+    assert!(asked.contains("m4 this is not fully true"), "{text}");
+}
+
+#[test]
 fn what_is_left_out_inside_a_message_is_marked() {
     let said = "The relay loses packets where the lock of the table `routes` is held by another relay for longer than 40 ms at night. Good. The cure is to take the lock of `routes` before the first packet is read from socket 4711. The order of both does not matter for socket 4712.";
     let fixture = format!(
