@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 pub use longhaul_summarize::SummaryForm;
 use longhaul_tokens::ContextWindow;
 use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde_json::{Map, Value};
 
 use self::values::{or_auto, or_off};
 use crate::Preset;
@@ -30,7 +31,8 @@ use crate::Preset;
 /// The defaults are meant to be used as they are. Values come from defaults, a preset, a file, the environment and
 /// flags, in this order of precedence (see [`Layered`]); [`Config::validate`] reports every problem at once.
 ///
-/// New settings may come with any version; write `Config { enabled: false, ..Config::default() }`.
+/// New settings may come with any version; write `Config { enabled: false, ..Config::default() }`. Where a file names a preset, what it
+/// does not say is as the preset has it; in Rust begin with [`Preset::config`].
 ///
 /// ```
 /// use longhaul::Config;
@@ -41,7 +43,7 @@ use crate::Preset;
 /// # Ok::<(), toml::de::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, remote = "Self")]
 pub struct Config {
     /// Version of this shape. A newer one is refused.
     ///
@@ -134,13 +136,17 @@ pub struct Config {
     /// Unit: none. The budget is the hard limit either way.
     pub ratio_base: RatioBase,
 
-    /// What a pass of the soft tier must free to be worth a rewrite of the prompt's cached prefix.
+    /// What a pass of the soft tier must free to be worth a rewrite of the prompt's cached prefix. While that is warm a pass must
+    /// also be paid back before the hard tier acts: at the model's prices, or, where none are known, with what is read from the
+    /// cache at a tenth of the price and what is written at one and a quarter. Small requests that fill a window fast seldom pay that
+    /// back: then only the hard tier acts, whatever is set here.
     ///
     /// Unit: a ratio of `ratio_base`, of the budget at most. Range: 0.0 to 0.5. A higher value waits longer and rewrites less often.
     pub min_gain_ratio: f64,
 
     /// How long the provider keeps a prompt's prefix in its cache. A pass of the soft tier that comes later than this after
-    /// the last request costs no cache, and need not free `min_gain_ratio`.
+    /// the last request costs no cache, and need not free `min_gain_ratio`. The last request is that of the last
+    /// `report_usage`: a session that is told of none takes the cache for warm.
     ///
     /// Unit: milliseconds, or `off`. Anthropic keeps it for five minutes, OpenAI for five to ten (their pages, 2025). A
     /// higher value waits longer before it takes the cache for cold.
@@ -342,6 +348,22 @@ pub struct Config {
     /// Unit: table of tables, such as `[providers.openai]`, with the settings that `models` may hold. A file's format says whose
     /// it is; `longhaul chat` goes by `--protocol`.
     pub providers: BTreeMap<String, Overrides>,
+}
+
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Config::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Config, D::Error> {
+        let given = Map::<String, Value>::deserialize(deserializer)?;
+        let preset = given.get("preset").and_then(|name| name.as_str()?.parse::<Preset>().ok());
+        let mut settings = preset.map(Preset::settings).unwrap_or_default();
+        settings.extend(given);
+        Config::deserialize(Value::Object(settings)).map_err(D::Error::custom)
+    }
 }
 
 impl Default for Config {

@@ -114,6 +114,24 @@ mod tests {
     }
 
     #[test]
+    fn what_names_a_preset_begins_with_it() {
+        for preset in Preset::ALL {
+            let named: Config =
+                toml::from_str(&format!("preset = \"{preset}\"\npreserve_recent = 11")).unwrap();
+            assert_eq!(named, Config { preserve_recent: 11, ..preset.config() }, "{preset}");
+            let again: Config = serde_json::from_value(serde_json::to_value(&named).unwrap()).unwrap();
+            assert_eq!(again, named, "{preset}");
+            // In Rust a name alone is none of its values, be one of them set beside it.
+            let mode = preset.config().mode;
+            let beside = Config { preset: Some(preset), mode, ..Config::default() };
+            let problems = beside.validate();
+            assert!(problems.iter().any(|problem| problem.field == "preset"), "{preset}: {problems:?}");
+        }
+        let misspelled = toml::from_str::<Config>("preset = \"chains\"").unwrap_err().to_string();
+        assert!(misspelled.contains("unknown variant `chains`"), "{misspelled}");
+    }
+
+    #[test]
     fn no_preset_needs_its_thresholds_adjusted_at_its_own_window() {
         for preset in Preset::ALL {
             let window = longhaul_transcript::Tokens(200_000);

@@ -55,7 +55,9 @@ impl Fixed<'_> {
             body.extend(fence(told.end));
             end = told.end;
         }
-        let heading = format!("## Earlier summary ({}, of messages before it)", entry.id);
+        // Ours is made of what stands in the store; what others say of how things stand was so when they said it.
+        let then = if earlier.is_ours { "" } else { ", as things stood then" };
+        let heading = format!("## Earlier summary ({}, of messages before it{then})", entry.id);
         self.add(heading, body.join("\n").trim().to_owned());
     }
 

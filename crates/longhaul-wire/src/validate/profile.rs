@@ -1,7 +1,15 @@
 //! What differs from model to model and from server to server.
 
 /// What differs from model to model and from server to server. The default knows nothing and is lenient;
-/// [`of_model`](Profile::of_model) knows what a model's name tells. The rest is for who knows the server.
+/// [`of_model`](Profile::of_model) knows what a model's name tells. The rest is for who knows the server: fields may come with any
+/// version, so one is set in a default that is there already.
+///
+/// ```
+/// use longhaul_wire::{Profile, Thinking};
+///
+/// let mut profile = Profile::default();
+/// profile.thinking = Thinking::On;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {

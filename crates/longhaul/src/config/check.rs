@@ -106,7 +106,7 @@ impl Config {
                 self.is_from(preset),
                 "preset",
                 format!(
-                    "only the name of {preset} was set, and none of its values; begin with Preset::{preset:?}.config()"
+                    "most of what {preset} sets is as it is without it; begin with Preset::{preset:?}.config()"
                 ),
             );
         }
@@ -235,12 +235,18 @@ impl Config {
         );
     }
 
-    /// Returns whether any of the values of `preset` that differ from the defaults is in force.
+    /// Returns whether half of what `preset` changes, or more, is not as it is by default.
     fn is_from(&self, preset: Preset) -> bool {
         let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
         let (own, usual) = (json(self), json(&Config::default()));
-        let mut settings = preset.settings().into_iter().filter(|(field, _)| field != "preset");
-        settings.any(|(field, value)| usual[&field] != value && own[&field] != usual[&field])
+        let settings = preset.settings().into_iter().filter(|(field, _)| field != "preset");
+        let changed = settings.filter(|(field, value)| usual[field] != *value);
+        let (mut as_usual, mut n_changed) = (0, 0);
+        changed.for_each(|(field, _)| {
+            as_usual += usize::from(own[&field] == usual[&field]);
+            n_changed += 1;
+        });
+        as_usual * 2 <= n_changed
     }
 
     fn check_thresholds(&self, check: &mut impl FnMut(bool, &str, String)) {

@@ -248,7 +248,8 @@ impl Builder {
 
     /// Sets who writes summaries in the modes `llm` and `hybrid`. [`prepare`](Session::prepare) waits for it, as long as
     /// `summary_deadline_ms` says. Without one they are made by rule in the mode `hybrid`, and observers are told
-    /// ([`EventKind::SettingUnused`]); the mode `llm` demands one.
+    /// ([`EventKind::SettingUnused`]); the mode `llm` demands one. What it says goes into the view as it is: only models that
+    /// longhaul's own ladder asks are held to what was said.
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Builder {
         self.has_two_summarizers |= self.summarizer.replace(summarizer).is_some();
         self
