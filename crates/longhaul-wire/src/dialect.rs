@@ -65,8 +65,10 @@ pub(crate) struct Dialect {
     pub(crate) spelling: Option<Spelling>,
     /// Returns the messages inside the answer of a provider; `None` for what is no such answer.
     pub(crate) answer: for<'a> fn(Json<'a>) -> Result<Option<Vec<Json<'a>>>, Fault>,
-    /// Reads what an answer cost, from the object with the counts.
-    pub(crate) usage: fn(Json<'_>) -> Option<Usage>,
+    /// How an answer says what it cost; `None` where none does.
+    pub(crate) usage: Option<Counts>,
+    /// Whether the provider can have what lies at this address.
+    pub(crate) reaches: fn(&str) -> bool,
     /// Says what is expected in the place of a message in another provider's shape: read leniently it would lose its calls,
     /// or all that it says.
     pub(crate) expected: fn(Json<'_>) -> Option<&'static str>,
@@ -76,6 +78,16 @@ pub(crate) struct Dialect {
 
 /// Returns how items that were read are spelled in a request, as one text, where they can be.
 pub(crate) type Spelling = fn(&[Json<'_>]) -> Option<String>;
+
+/// How an answer says what it cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    /// The field of the answer with the counts.
+    pub(crate) key: &'static str,
+    /// The fields of a stream's events that hold the answer as far as it has come.
+    pub(crate) inside: &'static [&'static str],
+    pub(crate) read: fn(Json<'_>) -> Option<Usage>,
+}
 
 /// Standing instructions outside of the list of messages.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +185,7 @@ impl<'a> Sources<'a> {
     pub(crate) fn note_media(&mut self, media: impl IntoIterator<Item = (ContentHash, Payload<'a>)>) {
         for (hash, payload) in media {
             if let Some(before) = self.media.get(&hash)
-                && (before.detail(), before.name()) != (payload.detail(), payload.name())
+                && (&before.detail, &before.name) != (&payload.detail, &payload.name)
             {
                 self.unlike.insert(hash);
             }

@@ -16,6 +16,10 @@ pub(crate) struct Payload<'a> {
     pub(crate) kind: MediaKind,
     pub(crate) media_type: String,
     pub(crate) data: Data<'a>,
+    /// How closely the model is to look at a picture, where its message says so and it is not the default.
+    pub(crate) detail: Option<Cow<'a, str>>,
+    /// What a file is called, where its message says so.
+    pub(crate) name: Option<Cow<'a, str>>,
 }
 
 /// How a payload is given.
@@ -26,9 +30,14 @@ pub(crate) enum Data<'a> {
     File(Cow<'a, str>),
 }
 
-/// Where files lie that only Gemini is shown by their address: its Files API, Cloud Storage, videos.
+/// Where files lie that Gemini's models alone are shown by their address: its Files API, Cloud Storage, videos.
 const WITH_GOOGLE: [&str; 4] =
     ["https://generativelanguage.googleapis.com/", "gs://", "https://www.youtube.com/", "https://youtu.be/"];
+
+/// Returns whether a provider other than Google can have what lies at an address.
+pub(crate) fn lies_elsewhere_than_with_google(address: &str) -> bool {
+    !WITH_GOOGLE.iter().any(|place| address.starts_with(place))
+}
 
 /// Returns what a media type is of.
 pub(crate) fn kind_of(media_type: &str) -> MediaKind {
@@ -40,15 +49,15 @@ pub(crate) fn kind_of(media_type: &str) -> MediaKind {
 }
 
 impl<'a> Payload<'a> {
-    /// Returns a payload given inline.
-    pub(crate) fn inline(
+    /// Returns a payload of which neither detail nor name is told.
+    pub(crate) fn new(
         format: Format,
         raw: Json<'a>,
         kind: MediaKind,
         media_type: &str,
-        data: Cow<'a, str>,
+        data: Data<'a>,
     ) -> Payload<'a> {
-        Payload { raw, format, kind, media_type: media_type.to_owned(), data: Data::Base64(data) }
+        Payload { raw, format, kind, media_type: media_type.to_owned(), data, detail: None, name: None }
     }
 
     /// Returns a payload given by an address, which may hold the bytes itself (`data:`).
@@ -69,10 +78,15 @@ impl<'a> Payload<'a> {
                     Cow::Borrowed(url) => Cow::Borrowed(&url[at..]),
                     Cow::Owned(mut url) => Cow::Owned(url.split_off(at)),
                 };
-                Payload { raw, format, kind, media_type, data: Data::Base64(data) }
+                Payload::new(format, raw, kind, &media_type, Data::Base64(data))
             }
-            None => Payload { raw, format, kind, media_type: media_type.to_owned(), data: Data::Url(url) },
+            None => Payload::new(format, raw, kind, media_type, Data::Url(url)),
         }
+    }
+
+    /// Returns the payload with the name that its message gives it.
+    pub(crate) fn called(self, name: Option<Cow<'a, str>>) -> Payload<'a> {
+        Payload { name: name.filter(|name| !name.is_empty()), ..self }
     }
 
     /// Returns the payload behind an address on the web that nobody spelled yet.
@@ -81,16 +95,6 @@ impl<'a> Payload<'a> {
         let raw = Json::check(b"{}").ok().filter(|_| is_on_the_web)?;
         // In the format that no request is in, so that each spells it in its own way.
         Some(Payload::address(Format::Longhaul, raw, media.kind, &media.media_type, (&*media.source).into()))
-    }
-
-    /// Returns whether the provider that reads `format` can have what lies at its address: what lies with Google is Gemini's alone.
-    pub(crate) fn is_read_by(&self, format: Format) -> bool {
-        let is_others = matches!(
-            format,
-            Format::OpenAi | Format::Responses | Format::Anthropic | Format::ClaudeCode | Format::Codex
-        );
-        let Data::Url(url) = &self.data else { return true };
-        !is_others || !WITH_GOOGLE.iter().any(|place| url.starts_with(place))
     }
 
     /// Returns what the transcript carries of it.
@@ -109,22 +113,6 @@ impl<'a> Payload<'a> {
             pages: None,
             hash: ContentHash::of_fields([self.media_type.as_bytes(), hashed.as_bytes()]),
         }
-    }
-
-    /// Returns how closely the model is to look at a picture, where its message says so and it is not the default.
-    pub(crate) fn detail(&self) -> Option<Cow<'_, str>> {
-        let fields = self.raw.object();
-        let inner = fields.get("image_url").filter(|inner| inner.is_object()).map(Json::object);
-        let detail = inner.unwrap_or(fields).text("detail")?;
-        (self.kind == MediaKind::Image && detail != "auto").then_some(detail)
-    }
-
-    /// Returns what a file is called, where its message says so.
-    pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
-        let fields = self.raw.object();
-        let inner = fields.get("file").filter(|inner| inner.is_object()).map(Json::object);
-        let inner = inner.unwrap_or(fields);
-        ["filename", "title"].iter().find_map(|key| inner.text(key)).filter(|name| !name.is_empty())
     }
 
     /// Returns the words of a file of plain text that is given inline.

@@ -99,11 +99,11 @@ impl Document {
 /// assert_eq!((usage.input, usage.cache_read, usage.output), (Tokens(100), Tokens(800), Tokens(20)));
 /// ```
 pub fn usage_from_json(format: Format, answer: &str) -> Option<Usage> {
+    let usage = format.spec().writing.as_ref()?.dialect.usage?;
     let answer = Json::check(answer.as_bytes()).ok()?;
-    // Events of Responses and of Messages hold the answer as far as it has come.
-    let inside = || ["response", "message"].iter().find_map(|key| counts(answer.get(key)?));
-    let counts = counts(answer).or_else(inside).unwrap_or(answer);
-    (format.spec().writing.as_ref()?.dialect.usage)(counts)
+    let inside = usage.inside.iter().filter_map(|key| answer.get(key));
+    let counts = std::iter::once(answer).chain(inside).find_map(|holder| holder.object().some(usage.key));
+    (usage.read)(counts.unwrap_or(answer))
 }
 
 /// Returns the field of this name; Gemini's have two, and a request may have one of them (`systemInstruction`,
@@ -112,9 +112,4 @@ fn field_called<'a>(body: &Object<'a>, key: &str) -> Option<Json<'a>> {
     let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
     let is_it = |name: &Json<'_>| name.string().is_some_and(|name| plain(&name) == plain(key));
     body.fields().iter().find(|(name, _)| is_it(name)).map(|(_, value)| *value)
-}
-
-fn counts(answer: Json<'_>) -> Option<Json<'_>> {
-    let fields = answer.object();
-    fields.some("usage").or_else(|| fields.some("usageMetadata"))
 }

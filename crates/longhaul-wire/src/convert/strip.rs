@@ -7,6 +7,7 @@ use crate::{
     dialect::{Dialect, Sources},
     formats::{Blanks, Writing},
     json::Json,
+    media::Data,
     validate::is_blank,
 };
 
@@ -100,14 +101,17 @@ fn is_sayable(
             // Where it may not stand with who says it, the user shows it.
             let message = Message::new(Role::User, vec![part.clone()]);
             let payload = sources.media.get(&media.hash);
-            let is_read = payload.is_none_or(|payload| payload.is_read_by(dialect.format));
+            let is_read = payload.is_none_or(|payload| match &payload.data {
+                Data::Url(url) => (dialect.reaches)(url),
+                _ => true,
+            });
             let can = is_read && !(dialect.fresh)(&message, sources).is_empty();
             let is_unlike = sources.is_unlike(&media.hash) && media.kind == MediaKind::Image;
-            let has_detail = payload.is_some_and(|payload| payload.detail().is_some());
+            let has_detail = payload.is_some_and(|payload| payload.detail.is_some());
             if can && !dialect.has_detail && (has_detail || is_unlike) {
                 losses.count("picture without the detail that was asked for it", at);
             }
-            if can && !dialect.has_file_names && payload.is_some_and(|payload| payload.name().is_some()) {
+            if can && !dialect.has_file_names && payload.is_some_and(|payload| payload.name.is_some()) {
                 losses.count("file without its name", at);
             }
             let is_said = match media.kind {

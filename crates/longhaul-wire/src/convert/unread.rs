@@ -86,6 +86,7 @@ impl<'a> Known<'a> {
         losses: &mut Losses,
     ) {
         let unread = match format {
+            // Our own form has nothing that it would not write again.
             Format::Longhaul => Read::again(json),
             _ => Read::of(self, json, said).unread(json),
         };
@@ -174,8 +175,8 @@ impl<'a> Read<'a> {
         let format = payload.media_type.rsplit('/').next().unwrap_or_default();
         let known = [data, &payload.media_type.as_str().into(), &format.into(), &"auto".into()];
         self.values.extend(known.into_iter().map(|known| known.to_string()));
-        self.values
-            .extend([payload.detail(), payload.name()].into_iter().flatten().map(|said| said.into_owned()));
+        let told = [&payload.detail, &payload.name].into_iter().flatten();
+        self.values.extend(told.map(|told| told.to_string()));
         self.values.extend(payload.url());
     }
 
@@ -257,6 +258,7 @@ fn beside_the_messages(doc: &Document, losses: &mut Losses) {
     let session = doc.session_id();
     let is_read = |key: &str, value: Json<'_>| {
         let range = value.range_in(text);
+        // Our own form has these, and no provider's request.
         let is_own = doc.format == Format::Longhaul && ["format", "version", "media"].contains(&key);
         let is_named = value.string().is_some_and(|text| {
             Some(&*text) == doc.model() || session.as_ref().is_some_and(|id| id.as_str() == text)

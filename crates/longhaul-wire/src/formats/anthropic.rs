@@ -11,14 +11,14 @@ use crate::{
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{
-        BESIDE, Dialect, OF_ITEMS, Outside, Said, Sources, arguments_object, as_they_are, has_any, has_block,
-        opaque, typed_text,
+        BESIDE, Counts, Dialect, OF_ITEMS, Outside, Said, Sources, arguments_object, as_they_are, has_any,
+        has_block, opaque, typed_text,
     },
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     ids,
     json::{Json, Object, quoted},
-    media::{Data, Payload},
+    media::{Data, Payload, lies_elsewhere_than_with_google},
     validate,
     whole::{self, Body},
 };
@@ -95,7 +95,8 @@ pub(crate) static MESSAGE: Dialect = Dialect {
         items => request_message(items),
     }),
     answer: |_| Ok(None),
-    usage,
+    usage: Some(Counts { key: "usage", inside: &["message"], read: usage }),
+    reaches: lies_elsewhere_than_with_google,
     expected: |item| {
         let content = item.get("content").filter(|content| !content.is_null());
         let is_foreign =
@@ -330,18 +331,14 @@ fn payload<'a>(block: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Paylo
     let source = fields.get("source")?.object();
     let kind = if kind == "image" { MediaKind::Image } else { MediaKind::Document };
     let media_type = source.text("media_type").unwrap_or_default();
-    match &*source.text("type")? {
-        "base64" => Some(Payload::inline(Format::Anthropic, block, kind, &media_type, source.text("data")?)),
-        "url" => Some(Payload::address(Format::Anthropic, block, kind, &media_type, source.text("url")?)),
-        "file" => Some(Payload {
-            raw: block,
-            format: Format::Anthropic,
-            kind,
-            media_type: media_type.into_owned(),
-            data: Data::File(source.text("file_id")?),
-        }),
-        _ => None,
-    }
+    let new = |data| Payload::new(Format::Anthropic, block, kind, &media_type, data);
+    let payload = match &*source.text("type")? {
+        "base64" => new(Data::Base64(source.text("data")?)),
+        "url" => Payload::address(Format::Anthropic, block, kind, &media_type, source.text("url")?),
+        "file" => new(Data::File(source.text("file_id")?)),
+        _ => return None,
+    };
+    Some(payload.called(fields.text("title")))
 }
 
 fn result_content(content: &[Part], sources: &Sources<'_>) -> String {
@@ -430,8 +427,8 @@ fn media_block(payload: &Payload<'_>) -> Option<String> {
         }
         _ => return None,
     };
-    let title = payload.name().filter(|_| kind == "document");
-    let title = title.map(|title| format!(",\"title\":{}", quoted(&title))).unwrap_or_default();
+    let title = payload.name.as_ref().filter(|_| kind == "document");
+    let title = title.map(|title| format!(",\"title\":{}", quoted(title))).unwrap_or_default();
     Some(format!("{{\"type\":\"{kind}\",\"source\":{source}{title}}}"))
 }
 

@@ -68,7 +68,8 @@ static MESSAGE: Dialect = Dialect {
     has_file_names: false,
     takes_name: |_| false,
     answer: |_| Ok(None),
-    usage: |_| None,
+    usage: None,
+    reaches: |_| true,
     expected: |_| None,
     outside: Some(Outside { dialect: &SYSTEM, is_one: |item| item.is_string(), of_message: |_| None }),
     ..super::openai::MESSAGE

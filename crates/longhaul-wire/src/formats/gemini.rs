@@ -16,7 +16,7 @@ use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{Dialect, Outside, Said, Sources, arguments_object, as_they_are, one_answer, opaque},
+    dialect::{Counts, Dialect, Outside, Said, Sources, arguments_object, as_they_are, one_answer, opaque},
     edit::{Edits, Emptied, Home, Leaf, Located, append, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
@@ -107,7 +107,8 @@ pub(super) static MESSAGE: Dialect = Dialect {
         let candidate = one_answer(value, "candidates")?;
         Ok(candidate.and_then(|candidate| candidate.get("content")).map(|content| vec![content]))
     },
-    usage,
+    usage: Some(Counts { key: "usageMetadata", inside: &[], read: usage }),
+    reaches: |_| true,
     expected: |item| {
         let content = item.get("content").filter(|content| !content.is_null());
         let is_foreign = item.get("parts").is_none() && content.is_some();
@@ -483,7 +484,13 @@ fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
     if let Some(inline) = either(fields, "inlineData", "inline_data").map(Json::object) {
         let media_type = either(&inline, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
         let data = inline.text("data")?;
-        return Some(Payload::inline(Format::Gemini, part, kind_of(&media_type), &media_type, data));
+        return Some(Payload::new(
+            Format::Gemini,
+            part,
+            kind_of(&media_type),
+            &media_type,
+            Data::Base64(data),
+        ));
     }
     let file = either(fields, "fileData", "file_data")?.object();
     let media_type = either(&file, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();

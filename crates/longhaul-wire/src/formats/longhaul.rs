@@ -76,7 +76,8 @@ static MESSAGE: Dialect = Dialect {
     takes_name: |_| true,
     spelling: None,
     answer: |_| Ok(None),
-    usage: |_| None,
+    usage: None,
+    reaches: |_| true,
     expected: |_| None,
     outside: None,
 };

@@ -13,12 +13,13 @@ use crate::{
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{
-        Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, one_answer, opaque, typed_text,
+        Counts, Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, one_answer, opaque,
+        typed_text,
     },
     edit::{Edits, Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
-    media::{Data, Payload},
+    media::{Data, Payload, lies_elsewhere_than_with_google},
     respell::respelled,
     validate,
     whole::{self, Body},
@@ -98,7 +99,8 @@ pub(crate) static MESSAGE: Dialect = Dialect {
         let choice = one_answer(value, "choices")?;
         Ok(choice.and_then(|choice| choice.get("message")).map(|message| vec![message]))
     },
-    usage,
+    usage: Some(Counts { key: "usage", inside: &["response"], read: usage }),
+    reaches: lies_elsewhere_than_with_google,
     expected: |item| {
         let is_foreign =
             has_any(item, &["parts"]) || has_block(item, &OF_BLOCKS) || has_block(item, &OF_ITEMS);
@@ -380,25 +382,24 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         "image_url" => {
             let image = fields.get("image_url")?;
             let url = image.text().or_else(|| image.object().text("url"))?;
-            Some(Payload::address(Format::OpenAi, element, MediaKind::Image, "", url))
+            let detail = image.object().text("detail").filter(|detail| detail != "auto");
+            let payload = Payload::address(Format::OpenAi, element, MediaKind::Image, "", url);
+            Some(Payload { detail, ..payload })
         }
         "input_audio" => {
             let audio = fields.get("input_audio")?.object();
             let media_type = format!("audio/{}", audio.text("format").unwrap_or_default());
-            Some(Payload::inline(Format::OpenAi, element, MediaKind::Audio, &media_type, audio.text("data")?))
+            let data = Data::Base64(audio.text("data")?);
+            Some(Payload::new(Format::OpenAi, element, MediaKind::Audio, &media_type, data))
         }
         "file" => {
             let file = fields.get("file")?.object();
-            match file.text("file_data") {
-                Some(data) => Some(Payload::address(Format::OpenAi, element, MediaKind::Document, "", data)),
-                None => Some(Payload {
-                    raw: element,
-                    format: Format::OpenAi,
-                    kind: MediaKind::Document,
-                    media_type: String::new(),
-                    data: Data::File(file.text("file_id")?),
-                }),
-            }
+            let (format, kind) = (Format::OpenAi, MediaKind::Document);
+            let payload = match file.text("file_data") {
+                Some(data) => Payload::address(format, element, kind, "", data),
+                None => Payload::new(format, element, kind, "", Data::File(file.text("file_id")?)),
+            };
+            Some(payload.called(file.text("filename")))
         }
         _ => None,
     }
@@ -489,12 +490,12 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
     let url = quoted(&payload.url()?);
     match (payload.kind, &payload.data) {
         (MediaKind::Image, _) => {
-            let detail = payload.detail().map(|detail| format!(",\"detail\":{}", quoted(&detail)));
+            let detail = payload.detail.as_ref().map(|detail| format!(",\"detail\":{}", quoted(detail)));
             let detail = detail.unwrap_or_default();
             Some(format!("{{\"type\":\"image_url\",\"image_url\":{{\"url\":{url}{detail}}}}}"))
         }
         (MediaKind::Document, Data::Base64(_)) => {
-            let name = quoted(payload.name().as_deref().unwrap_or("document"));
+            let name = quoted(payload.name.as_deref().unwrap_or("document"));
             Some(format!("{{\"type\":\"file\",\"file\":{{\"file_data\":{url},\"filename\":{name}}}}}"))
         }
         (MediaKind::Audio, Data::Base64(data)) => {

@@ -262,7 +262,9 @@ fn file<'a>(part: Json<'a>, fields: &Object<'a>, home: Home<'a>, said: &mut Said
 
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
     let media_type = fields.text("mime").unwrap_or_default();
-    Some(Payload::address(Format::Opencode, part, kind_of(&media_type), &media_type, fields.text("url")?))
+    let url = fields.text("url")?;
+    let payload = Payload::address(Format::Opencode, part, kind_of(&media_type), &media_type, url);
+    Some(payload.called(fields.text("filename")))
 }
 
 fn usage(tokens: Json<'_>) -> Usage {

@@ -89,7 +89,8 @@ pub(super) static MESSAGE: Dialect = Dialect {
     takes_name: |_| false,
     spelling: Some(as_they_are),
     answer,
-    usage: super::openai::usage,
+    usage: super::OPENAI.usage,
+    reaches: super::OPENAI.reaches,
     expected: |item| {
         let is_foreign = has_any(item, &BESIDE) || has_block(item, &OF_BLOCKS);
         is_foreign.then_some("calls and results as items of their own, as the Responses API spells a message")
@@ -267,16 +268,12 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         "input_file" => (MediaKind::Document, "file_url", "file_data"),
         _ => return None,
     };
-    match fields.text(data).or_else(|| fields.text(url)) {
-        Some(address) => Some(Payload::address(Format::Responses, element, kind, "", address)),
-        None => Some(Payload {
-            raw: element,
-            format: Format::Responses,
-            kind,
-            media_type: String::new(),
-            data: Data::File(fields.text("file_id")?),
-        }),
-    }
+    let payload = match fields.text(data).or_else(|| fields.text(url)) {
+        Some(address) => Payload::address(Format::Responses, element, kind, "", address),
+        None => Payload::new(Format::Responses, element, kind, "", Data::File(fields.text("file_id")?)),
+    };
+    let detail = fields.text("detail").filter(|detail| kind == MediaKind::Image && detail != "auto");
+    Some(Payload { detail, ..payload }.called(fields.text("filename")))
 }
 
 fn reasoning(value: Json<'_>, item: &Object<'_>) -> Part {
@@ -436,15 +433,15 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
     let url = quoted(&payload.url()?);
     match payload.kind {
         MediaKind::Image => {
-            let detail = quoted(payload.detail().as_deref().unwrap_or("auto"));
+            let detail = quoted(payload.detail.as_deref().unwrap_or("auto"));
             Some(format!("{{\"type\":\"input_image\",\"image_url\":{url},\"detail\":{detail}}}"))
         }
         MediaKind::Document if matches!(payload.data, Data::Url(_)) => {
-            let name = payload.name().map(|name| format!(",\"filename\":{}", quoted(&name)));
+            let name = payload.name.as_ref().map(|name| format!(",\"filename\":{}", quoted(name)));
             Some(format!("{{\"type\":\"input_file\",\"file_url\":{url}{}}}", name.unwrap_or_default()))
         }
         MediaKind::Document => {
-            let name = quoted(payload.name().as_deref().unwrap_or("document"));
+            let name = quoted(payload.name.as_deref().unwrap_or("document"));
             Some(format!("{{\"type\":\"input_file\",\"filename\":{name},\"file_data\":{url}}}"))
         }
         _ => None,

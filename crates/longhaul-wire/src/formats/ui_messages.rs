@@ -98,7 +98,8 @@ static MESSAGE: Dialect = Dialect {
     takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |_| Ok(None),
-    usage: |_| None,
+    usage: None,
+    reaches: |_| true,
     expected: |item| {
         let parts = item.get("parts").filter(|parts| parts.is_array());
         let is_typed = |parts: Json<'_>| parts.elements().iter().all(|part| part.get("type").is_some());
@@ -235,7 +236,8 @@ fn reasoning(part: Json<'_>, fields: &Object<'_>) -> Part {
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payload<'a>> {
     let url = fields.text("url").filter(|_| kind == "file")?;
     let media_type = fields.text("mediaType").unwrap_or_default();
-    Some(Payload::address(Format::UiMessages, part, kind_of(&media_type), &media_type, url))
+    let payload = Payload::address(Format::UiMessages, part, kind_of(&media_type), &media_type, url);
+    Some(payload.called(fields.text("filename")))
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
@@ -319,7 +321,8 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
         Data::Url(url) => url.to_string(),
         Data::File(_) => return None,
     };
-    let name = payload.name().map(|name| format!(",\"filename\":{}", quoted(&name))).unwrap_or_default();
+    let name =
+        payload.name.as_ref().map(|name| format!(",\"filename\":{}", quoted(name))).unwrap_or_default();
     Some(format!("{{\"type\":\"file\",\"mediaType\":{},\"url\":{}{name}}}", quoted(media_type), quoted(&url)))
 }
 

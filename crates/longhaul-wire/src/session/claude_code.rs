@@ -420,7 +420,7 @@ impl<'a> File<'a> {
                 group.last().and_then(|at| self.spoken.get(at)).filter(|last| last.is_assistant)
             {
                 // The output of a line is often that of the first event of a stream (C-03): no measurement.
-                let usage = last.fields.some("usage").and_then(ANTHROPIC.usage);
+                let usage = last.fields.some("usage").and_then(|counts| (ANTHROPIC.usage?.read)(counts));
                 envelope.usages.extend(covered.zip(usage));
                 envelope.model = last.fields.text("model").map(|model| model.into_owned()).or(envelope.model);
             }
