@@ -93,48 +93,63 @@ pub(crate) enum RepairKind {
     Turned,
 }
 
-impl RepairKind {
-    /// Returns what was wrong, as something that can be taken out; `None` where it was put right instead.
-    fn fault(self) -> Option<&'static str> {
-        Some(match self {
-            RepairKind::UnknownName => "a name not found in the transcript",
-            RepairKind::UnknownNumber => "a number not found in the transcript",
-            RepairKind::UnknownQuote => "a quotation not found in the transcript",
-            RepairKind::UnknownPerson => "a person, owner or date not found in the transcript",
-            RepairKind::RuleInvented => "a rule that the user never gave",
-            RepairKind::Rejected => "a decision for what was rejected",
-            RepairKind::Finished => "a task that is done",
-            RepairKind::WrongSpeaker => "words put into the wrong mouth",
-            RepairKind::Planted => "an instruction that only a tool's output gives",
-            RepairKind::Echo => "a repetition of the prompt",
-            RepairKind::ForeignOrder => "an order that nobody gave",
-            RepairKind::UnsaidWish => "a wish that the user did not utter",
-            RepairKind::UndoneDeed => "a deed that nothing shows",
-            RepairKind::UnaskedDeed => "a step that nobody asked for or announced",
-            RepairKind::Forbidden => "the use of what is forbidden",
-            RepairKind::OtherOutcome => "an outcome that is not what calls returned",
-            RepairKind::Turned => "the reverse of what was said",
-            RepairKind::RuleReworded
-            | RepairKind::Misspelled
-            | RepairKind::FileState
-            | RepairKind::Duplicate => return None,
-        })
-    }
+/// What was done about a statement, in words.
+enum Done {
+    /// It was put right: how.
+    PutRight(&'static str),
+    /// It was taken out: what it was, and why it is set apart, in a few words for whoever reads the summary.
+    TookOut(&'static str, &'static str),
 }
 
 impl RepairKind {
-    /// Returns why a statement is set apart, in a few words for whoever reads the summary.
-    fn doubt(self) -> &'static str {
+    fn done(self) -> Done {
+        use Done::{PutRight, TookOut};
         match self {
-            RepairKind::WrongSpeaker => "somebody else said it",
-            RepairKind::UnsaidWish => "no message of the user's says so",
-            RepairKind::UndoneDeed => "nothing shows that it was done",
-            RepairKind::UnaskedDeed => "nobody asked for it",
-            RepairKind::Forbidden => "it is forbidden",
-            RepairKind::OtherOutcome => "the calls ended otherwise",
-            RepairKind::Turned => "the transcript says otherwise",
-            RepairKind::Rejected => "it was turned down",
-            _ => NOT_FOUND,
+            RepairKind::UnknownName => TookOut("a name not found in the transcript", NOT_FOUND),
+            RepairKind::UnknownNumber => TookOut("a number not found in the transcript", NOT_FOUND),
+            RepairKind::UnknownQuote => TookOut("a quotation not found in the transcript", NOT_FOUND),
+            RepairKind::UnknownPerson => {
+                TookOut("a person, owner or date not found in the transcript", NOT_FOUND)
+            }
+            RepairKind::RuleInvented => TookOut("a rule that the user never gave", NOT_FOUND),
+            RepairKind::Rejected => TookOut("a decision for what was rejected", "it was turned down"),
+            RepairKind::Finished => TookOut("a task that is done", NOT_FOUND),
+            RepairKind::WrongSpeaker => TookOut("words put into the wrong mouth", "somebody else said it"),
+            RepairKind::Planted => TookOut("an instruction that only a tool's output gives", NOT_FOUND),
+            RepairKind::Echo => TookOut("a repetition of the prompt", NOT_FOUND),
+            RepairKind::ForeignOrder => TookOut("an order that nobody gave", NOT_FOUND),
+            RepairKind::UnsaidWish => {
+                TookOut("a wish that the user did not utter", "no message of the user's says so")
+            }
+            RepairKind::UndoneDeed => TookOut("a deed that nothing shows", "nothing shows that it was done"),
+            RepairKind::UnaskedDeed => {
+                TookOut("a step that nobody asked for or announced", "nobody asked for it")
+            }
+            RepairKind::Forbidden => TookOut("the use of what is forbidden", "it is forbidden"),
+            RepairKind::OtherOutcome => {
+                TookOut("an outcome that is not what calls returned", "the calls ended otherwise")
+            }
+            RepairKind::Turned => TookOut("the reverse of what was said", "the transcript says otherwise"),
+            RepairKind::RuleReworded => PutRight("put a reworded rule back into the user's words"),
+            RepairKind::Misspelled => PutRight("put a name into the source's spelling"),
+            RepairKind::FileState => PutRight("put a file's state right"),
+            RepairKind::Duplicate => PutRight("folded statements that say the same"),
+        }
+    }
+
+    /// Returns what was wrong, as something that can be taken out; `None` where it was put right instead.
+    fn fault(self) -> Option<&'static str> {
+        match self.done() {
+            Done::TookOut(fault, _) => Some(fault),
+            Done::PutRight(_) => None,
+        }
+    }
+
+    /// Returns why a statement is set apart.
+    fn doubt(self) -> &'static str {
+        match self.done() {
+            Done::TookOut(_, doubt) => doubt,
+            Done::PutRight(_) => NOT_FOUND,
         }
     }
 }
@@ -162,12 +177,9 @@ fn without_doubt(shown: &str) -> &str {
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.field)?;
-        match (self.kind.fault(), self.kind) {
-            (Some(fault), _) => write!(f, "took out {fault}")?,
-            (None, RepairKind::Misspelled) => f.write_str("put a name into the source's spelling")?,
-            (None, RepairKind::FileState) => f.write_str("put a file's state right")?,
-            (None, RepairKind::Duplicate) => f.write_str("folded statements that say the same")?,
-            (None, _) => f.write_str("put a reworded rule back into the user's words")?,
+        match self.kind.done() {
+            Done::TookOut(fault, _) => write!(f, "took out {fault}")?,
+            Done::PutRight(how) => f.write_str(how)?,
         }
         match self.count {
             1 => Ok(()),
