@@ -4,10 +4,9 @@ use std::sync::LazyLock;
 
 use longhaul_wire::Format;
 
-/// The formats that a first byte tells. `cargo xtask fuzz` reads the same list for its seeds.
-pub static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
-    include_str!("formats.txt").lines().map(|name| name.parse().expect("the name of a format")).collect()
-});
+/// The formats that a first byte tells: those that can be written, in their order.
+pub static FORMATS: LazyLock<Vec<Format>> =
+    LazyLock::new(|| Format::ALL.into_iter().filter(|format| !format.is_import_only()).collect());
 
 /// Returns the format that the first byte of an input tells, and the rest of it.
 pub fn told(bytes: &[u8]) -> Option<(Format, &[u8])> {

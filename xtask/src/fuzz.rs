@@ -30,8 +30,8 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Cdebug-assertions";
 
-/// The formats by which the first byte of an input is told, as the targets read them.
-const FORMATS: &str = include_str!("../../fuzz/src/formats.txt");
+/// Where the formats stand in their order: the first byte of an input tells which of them it is in.
+const FORMATS: &str = include_str!("../../crates/longhaul-wire/src/formats/mod.rs");
 
 /// Runs the targets that `args` name, or all, one after the other. `--seconds N` is for each; `--runs N` instead makes the same N
 /// inputs every time.
@@ -109,13 +109,18 @@ fn seeded(name: &str, before: Option<usize>) -> Result<PathBuf> {
     }
     let Some(before) = before else { return Ok(corpus) };
     let recorded = std::env::var_os("LONGHAUL_FUZZ_SEEDS").map(PathBuf::from);
-    let data = files(&root().join("crates/longhaul-wire/tests/data")).into_iter();
+    let data = files(&root().join("crates/longhaul-testkit/src/samples/data")).into_iter();
+    let (_, formats) = FORMATS.split_once("\nformats! {").unwrap_or_default();
+    let modules: Vec<&str> = formats
+        .lines()
+        .filter_map(|line| line.strip_suffix(',')?.split_once(" = "))
+        .map(|(_, module)| module)
+        .collect();
+    let place = |name: &str| modules.iter().position(|module| module.replace('_', "-") == name);
     for (nth, file) in data.chain(recorded.iter().flat_map(|folder| files(folder))).enumerate() {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
-        let format = FORMATS.lines().position(|format| format == stem).unwrap_or(match file.extension() {
-            Some(extension) if extension == "jsonl" => 4,
-            _ => 0,
-        });
+        let is_lines = file.extension().is_some_and(|extension| extension == "jsonl");
+        let format = place(&stem).or_else(|| place("claude-code").filter(|_| is_lines)).unwrap_or_default();
         let text = fs::read(&file)?;
         for (piece, bytes) in text.chunks(PIECE).take(PIECES).enumerate() {
             let mut seed = vec![0; before];

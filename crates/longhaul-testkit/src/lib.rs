@@ -1,4 +1,5 @@
-//! What longhaul's own tests share: a text format for transcripts, and proptest strategies over them.
+//! What longhaul's own tests share: a text format for transcripts, proptest strategies over them, and samples of each
+//! wire format.
 //!
 //! ```
 //! let transcript = longhaul_testkit::transcript(r#"
@@ -14,6 +15,7 @@ mod demands;
 mod fixture;
 pub mod planted;
 mod record;
+pub mod samples;
 mod sourced;
 mod strategies;
 mod waiting;

@@ -2,247 +2,30 @@
 //! its place. A piece is known by the word `CANARY` in it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
-use longhaul_wire::Format::{
-    self, Anthropic, Chat, ClaudeCode, Codex, Gemini, Longhaul, OpenAi, Responses, UiMessages,
-};
+use longhaul_testkit::samples::{self, Kind, Written};
+use longhaul_wire::Format::{self, Anthropic, ClaudeCode, Gemini, OpenAi, Responses};
 use longhaul_wire::{Profile, convert, messages_from_json, read, render, validate, write_unchanged};
-
-const ALL: [Format; 9] =
-    [OpenAi, Responses, Anthropic, ClaudeCode, Codex, Gemini, Chat, UiMessages, Longhaul];
-const SHOWS: &[Format] = &[OpenAi, Responses, Anthropic, ClaudeCode, Codex, Gemini, UiMessages, Longhaul];
-/// Those that have the name of a file.
-const FILES: &[Format] = &[OpenAi, Responses, Anthropic, ClaudeCode, Codex, UiMessages];
-/// Formats of one provider spell a message alike, and carry all of it for each other.
-const KIN: [[Format; 2]; 2] = [[Anthropic, ClaudeCode], [Responses, Codex]];
-
-/// A kind of content, the word that a loss of it is told by, and the formats that carry it.
-type Kind = (&'static str, &'static str, &'static [Format]);
-
-const TEXT: Kind = ("text", "-", &ALL);
-const NAME: Kind = ("name", "name of a speaker", &[OpenAi, Longhaul]);
-const IMAGE: Kind = ("image", "picture", SHOWS);
-const AUDIO: Kind = ("audio", "sound", &[OpenAi, Gemini, UiMessages, Longhaul]);
-const FILE: Kind = ("file", "file", SHOWS);
-const FILE_NAME: Kind = ("file name", "file", FILES);
-const CALL: Kind = ("call", "-", &ALL);
-const REASONING: Kind = ("reasoning", "reasoning left out", &[UiMessages, Longhaul]);
-const SEALED: Kind = ("sealed reasoning", "reasoning", &[]);
-const BLOCK: Kind = ("unknown block", "block of type", &[Longhaul]);
-const FIELD: Kind = ("field", "field", &[]);
-/// An agent sends its server none.
-const ID: Kind = ("id of an item", "left out", &[Codex]);
-const AROUND: Kind = ("around the messages", "left out", &[]);
 
 const ASK: &str = r#"{"role":"user","content":"go"}"#;
 const ANSWER: &str = r#"{"role":"assistant","content":"done"}"#;
 
-/// Histories by the format that they are in; those of an agent's session files are those of its provider.
-fn rows() -> Vec<(Kind, Format, String)> {
-    let openai = |kind, said: &str| (kind, OpenAi, format!("[{ASK},{said},{ANSWER}]"));
-    let user = |kind, part: &str| openai(kind, &format!(r#"{{"role":"user","content":[{part}]}}"#));
-    let answer =
-        |kind, fields: &str| openai(kind, &format!(r#"{{"role":"assistant","content":"x",{fields}}}"#));
-    let mut rows = vec![
-        openai(TEXT, r#"{"role":"user","content":"CANARY"}"#),
-        openai(TEXT, r#"{"role":"system","content":"CANARY"}"#),
-        openai(TEXT, r#"{"role":"assistant","content":null,"refusal":"CANARY"}"#),
-        openai(NAME, r#"{"role":"user","name":"CANARY","content":"x"}"#),
-        user(IMAGE, r#"{"type":"image_url","image_url":{"url":"https://x.org/CANARY.png"}}"#),
-        user(IMAGE, r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,CANARY11"}}"#),
-        user(AUDIO, r#"{"type":"input_audio","input_audio":{"data":"CANARY11","format":"wav"}}"#),
-        user(
-            FILE,
-            r#"{"type":"file","file":{"file_data":"data:application/pdf;base64,CANARY11","filename":"x"}}"#,
-        ),
-        user(
-            FILE_NAME,
-            r#"{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA","filename":"CANARY.pdf"}}"#,
-        ),
-        user(BLOCK, r#"{"type":"of_next_month","x":"CANARY"}"#),
-        user(FIELD, r#"{"type":"text","text":"x","prompt_cache_breakpoint":{"mode":"CANARY"}}"#),
-        answer(FIELD, r#""annotations":[{"type":"url_citation","url_citation":{"url":"CANARY"}}]"#),
-        answer(FIELD, r#""field_of_next_month":"CANARY""#),
-        answer(REASONING, r#""reasoning_content":"CANARY""#),
-        openai(
-            CALL,
-            r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"CANARY1","arguments":"{\"x\":\"CANARY2\"}"}},{"id":"b","type":"function","function":{"name":"CANARY3","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"CANARY4"},{"role":"tool","tool_call_id":"b","content":[{"type":"text","text":"CANARY5"}]}"#,
-        ),
-        (AROUND, OpenAi, format!(r#"{{"metadata":{{"title":"CANARY"}},"messages":[{ASK}]}}"#)),
-    ];
-    let anthropic = |kind, said: &str| (kind, Anthropic, format!("[{ASK},{ANSWER},{said},{ANSWER}]"));
-    let user = |kind, block: &str| anthropic(kind, &format!(r#"{{"role":"user","content":[{block}]}}"#));
-    let answer = |kind, block: &str| {
-        (
-            kind,
-            Anthropic,
-            format!(r#"[{ASK},{{"role":"assistant","content":[{block},{{"type":"text","text":"x"}}]}}]"#),
-        )
-    };
-    let result = |kind, fields: &str| {
-        let call =
-            r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{"x":"y"}}]}"#;
-        let result =
-            format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a",{fields}}}]}}"#);
-        (kind, Anthropic, format!("[{ASK},{call},{result},{ANSWER}]"))
-    };
-    rows.extend([
-        anthropic(TEXT, r#"{"role":"user","content":"CANARY"}"#),
-        anthropic(TEXT, r#"{"role":"user","content":"x"},{"role":"system","content":"CANARY"}"#),
-        anthropic(FIELD, r#"{"role":"user","content":"x","field_of_next_month":{"x":"CANARY"}}"#),
-        user(IMAGE, r#"{"type":"image","source":{"type":"url","url":"https://x.org/CANARY.png"}}"#),
-        user(IMAGE, r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"CANARY11"}}"#),
-        user(FILE, r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"CANARY11"}}"#),
-        user(FILE_NAME, r#"{"type":"document","title":"CANARY","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}"#),
-        user(FIELD, r#"{"type":"document","context":"CANARY","source":{"type":"url","url":"https://x.org/x.pdf"}}"#),
-        user(("file of the provider's", "picture", &[Longhaul]), r#"{"type":"image","source":{"type":"file","file_id":"CANARY"}}"#),
-        user(BLOCK, r#"{"type":"of_next_month","x":"CANARY"}"#),
-        user(FIELD, r#"{"type":"text","text":"x","cache_control":{"type":"ephemeral","x":"CANARY"}}"#),
-        answer(FIELD, r#"{"type":"text","text":"x","citations":[{"type":"char_location","cited_text":"CANARY"}]}"#),
-        answer(SEALED, r#"{"type":"thinking","thinking":"x","signature":"CANARY"}"#),
-        answer(REASONING, r#"{"type":"thinking","thinking":"CANARY","signature":"x"}"#),
-        answer(SEALED, r#"{"type":"redacted_thinking","data":"CANARY"}"#),
-        result(CALL, r#""content":"CANARY","is_error":true"#),
-        result(CALL, r#""content":[{"type":"text","text":"CANARY1"},{"type":"text","text":"CANARY2"}],"is_error":true"#),
-        result(IMAGE, r#""content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"CANARY11"}}]"#),
-        result(BLOCK, r#""content":[{"type":"text","text":"x"},{"type":"of_next_month","x":"CANARY"}]"#),
-        result(FIELD, r#""content":"x","cache_control":{"type":"ephemeral","ttl":"CANARY"}"#),
-        (AROUND, Anthropic, format!(r#"{{"system":"x","metadata":{{"title":"CANARY"}},"messages":[{ASK}]}}"#)),
-        (("tool", "left out", &[OpenAi, Responses, Anthropic, Gemini, Longhaul]), Anthropic, format!(r#"{{"system":"x","tools":[{{"name":"CANARY","input_schema":{{"type":"object"}}}}],"messages":[{ASK}]}}"#)),
-        (AROUND, Anthropic, format!(r#"{{"system":"x","tools":[{{"type":"web_search_20250305","name":"CANARY"}}],"messages":[{ASK}]}}"#)),
-        (("field of the system prompt", "left out", &[]), Anthropic, format!(r#"{{"system":[{{"type":"text","text":"x","cache_control":{{"type":"ephemeral","ttl":"CANARY"}}}}],"messages":[{ASK}]}}"#)),
-    ]);
-    let item = |kind, item: &str| (kind, Responses, format!("[{ASK},{item},{ANSWER}]"));
-    let user =
-        |kind, part: &str| item(kind, &format!(r#"{{"type":"message","role":"user","content":[{part}]}}"#));
-    let result = |kind, output: &str| {
-        let call = r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#;
-        item(kind, &format!(r#"{call},{{"type":"function_call_output","call_id":"a","output":{output}}}"#))
-    };
-    rows.extend([
-        user(TEXT, r#"{"type":"input_text","text":"CANARY"}"#),
-        user(IMAGE, r#"{"type":"input_image","image_url":"https://x.org/CANARY.png","detail":"auto"}"#),
-        user(FILE, r#"{"type":"input_file","filename":"x","file_data":"data:application/pdf;base64,CANARY11"}"#),
-        user(FILE_NAME, r#"{"type":"input_file","filename":"CANARY","file_data":"data:application/pdf;base64,AAAA"}"#),
-        user(FIELD, r#"{"type":"input_text","text":"x","field_of_next_month":"CANARY"}"#),
-        item(TEXT, r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"CANARY"}]}"#),
-        item(TEXT, r#"{"type":"message","role":"developer","content":"CANARY"}"#),
-        item(ID, r#"{"type":"message","role":"assistant","id":"CANARY","content":[{"type":"output_text","text":"x"}]}"#),
-        item(FIELD, r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x","annotations":[{"url":"CANARY"}]}]}"#),
-        item(SEALED, r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"CANARY"}"#),
-        item(REASONING, r#"{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"CANARY"}]}"#),
-        item(BLOCK, r#"{"type":"item_of_next_month","x":"CANARY"}"#),
-        item(CALL, r#"{"type":"custom_tool_call","call_id":"a","name":"patch","input":"CANARY1"},{"type":"custom_tool_call_output","call_id":"a","output":"CANARY2"}"#),
-        result(IMAGE, r#"[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"data:image/png;base64,CANARY11"}]"#),
-        result(CALL, r#""CANARY""#),
-        (CALL, Codex, lines(&format!(r#"[{ASK},{{"type":"reasoning","id":"rs_1","summary":[]}},{ANSWER},{ASK},{{"type":"function_call","id":"fc_1","call_id":"a","name":"CANARY","arguments":"{{}}"}}]"#), of_codex)),
-        (AROUND, Responses, format!(r#"{{"metadata":{{"title":"CANARY"}},"input":[{ASK}]}}"#)),
-    ]);
-    let gemini = |kind, role: &str, part: &str| {
-        let ask = r#"{"role":"user","parts":[{"text":"go"}]}"#;
-        (kind, Gemini, format!(r#"[{ask},{{"role":"{role}","parts":[{{"text":"x"}},{part}]}}]"#))
-    };
-    let result = |kind, response: &str| {
-        gemini(
-            kind,
-            "model",
-            &format!(
-                r#"{{"functionCall":{{"name":"ls","args":{{}}}}}}]}},{{"role":"user","parts":[{{"functionResponse":{{"name":"ls",{response}}}}}"#
-            ),
-        )
-    };
-    rows.extend([
-        gemini(TEXT, "user", r#"{"text":"CANARY"}"#),
-        gemini(IMAGE, "user", r#"{"inlineData":{"mimeType":"image/png","data":"CANARY11"}}"#),
-        gemini(IMAGE, "model", r#"{"inlineData":{"mimeType":"image/png","data":"CANARY11"}}"#),
-        gemini(AUDIO, "user", r#"{"inlineData":{"mimeType":"audio/wav","data":"CANARY11"}}"#),
-        gemini(FILE, "user", r#"{"inlineData":{"mimeType":"application/pdf","data":"CANARY11"}}"#),
-        gemini(FIELD, "user", r#"{"inlineData":{"mimeType":"application/pdf","data":"AAAA","displayName":"CANARY"}}"#),
-        gemini(REASONING, "model", r#"{"text":"CANARY","thought":true}"#),
-        gemini(FIELD, "model", r#"{"text":"x","thoughtSignature":"CANARY"}"#),
-        gemini(BLOCK, "model", r#"{"executableCode":{"language":"PYTHON","code":"CANARY"}}"#),
-        result(CALL, r#""response":{"output":"CANARY"}"#),
-        result(CALL, r#""response":{"error":"CANARY"}"#),
-        result(FIELD, r#""response":{"output":"x","more":"CANARY"}"#),
-        result(IMAGE, r#""response":{"output":"x"},"parts":[{"inlineData":{"mimeType":"image/png","data":"CANARY11"}}]"#),
-        (AROUND, Gemini, r#"{"labels":{"title":"CANARY"},"contents":[{"role":"user","parts":[{"text":"go"}]}]}"#.to_owned()),
-    ]);
-    let odd = r#"{"functionCall":{"name":"my.tool/CANARY","args":{}}}"#;
-    rows.push(gemini(CALL, "model", odd));
-    let ui = |kind, role: &str, part: &str| {
-        let ask = r#"{"id":"1","role":"user","parts":[{"type":"text","text":"go"}]}"#;
-        (
-            kind,
-            UiMessages,
-            format!(r#"[{ask},{{"id":"2","role":"{role}","parts":[{{"type":"text","text":"x"}},{part}]}}]"#),
-        )
-    };
-    rows.extend([
-        ui(TEXT, "user", r#"{"type":"text","text":"CANARY"}"#),
-        ui(IMAGE, "user", r#"{"type":"file","mediaType":"image/png","url":"data:image/png;base64,CANARY11"}"#),
-        ui(IMAGE, "assistant", r#"{"type":"file","mediaType":"image/png","url":"data:image/png;base64,CANARY11"}"#),
-        ui(AUDIO, "user", r#"{"type":"file","mediaType":"audio/mpeg","url":"data:audio/mpeg;base64,CANARY11"}"#),
-        ui(FILE_NAME, "user", r#"{"type":"file","mediaType":"application/pdf","filename":"CANARY","url":"data:application/pdf;base64,AAAA"}"#),
-        ui(CALL, "assistant", r#"{"type":"tool-ls","toolCallId":"a","state":"output-available","input":{"x":"CANARY1"},"output":{"y":"CANARY2"}},{"type":"tool-ls","toolCallId":"b","state":"output-error","input":{},"errorText":"CANARY3"}"#),
-        ui(FIELD, "assistant", r#"{"type":"tool-ls","toolCallId":"a","state":"output-available","input":{},"output":"x","title":"CANARY"}"#),
-        ui(REASONING, "assistant", r#"{"type":"reasoning","text":"CANARY"}"#),
-        ui(SEALED, "assistant", r#"{"type":"reasoning","text":"x","providerMetadata":{"anthropic":{"signature":"CANARY"}}}"#),
-        ui(FIELD, "assistant", r#"{"type":"text","text":"x","providerMetadata":{"openai":{"itemId":"CANARY"}}}"#),
-        ui(BLOCK, "assistant", r#"{"type":"source-url","sourceId":"s","url":"https://x.org/CANARY"}"#),
-        ui(FIELD, "user", r#"{"type":"text","text":"x"}],"metadata":{"x":"CANARY"},"y":[null"#),
-        (AROUND, UiMessages, r#"{"title":"CANARY","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"go"}]}]}"#.to_owned()),
-    ]);
-    let chat = |kind, said: &str| (kind, Chat, format!(r#"[{{"from":"human","value":"go"}},{said}]"#));
-    rows.extend([
-        chat(TEXT, r#"{"from":"gpt","value":"CANARY"}"#),
-        chat(TEXT, r#"{"from":"gpt","value":"x"},{"from":"system","value":"CANARY"}"#),
-        chat(FIELD, r#"{"from":"gpt","value":"x","weight":"CANARY"}"#),
-        chat(CALL, r#"{"from":"function_call","value":"{\"name\":\"CANARY1\",\"arguments\":{\"x\":\"CANARY2\"}}"},{"from":"observation","value":"CANARY3"}"#),
-        (AROUND, Chat, r#"{"id":"CANARY","conversations":[{"from":"human","value":"go"}]}"#.to_owned()),
-    ]);
-    let own = |kind, said: &str| {
-        (kind, Longhaul, format!(r#"{{"format":"longhaul","version":1,"messages":[{said}]}}"#))
-    };
-    rows.extend([
-        own(NAME, r#"{"role":"user","name":"CANARY","parts":[{"text":"x"}]}"#),
-        own(
-            ("unfit name", "name of a speaker", &[Longhaul]),
-            r#"{"role":"user","name":"a CANARY","parts":[{"text":"x"}]}"#,
-        ),
-        own(FIELD, r#"{"role":"user","parts":[{"text":"x"}],"field_of_next_month":"CANARY"}"#),
-    ]);
-    let of_agents = rows.iter().filter_map(|(kind, from, said)| match from {
-        Anthropic if said.starts_with('[') => Some((*kind, ClaudeCode, lines(said, of_claude_code))),
-        Responses if said.starts_with('[') => Some((*kind, Codex, lines(said, of_codex))),
-        _ => None,
-    });
-    // A system message in the list is no line of Claude Code's.
-    let of_agents: Vec<_> = of_agents.filter(|(_, _, file)| !file.contains(r#""role":"system""#)).collect();
-    rows.extend(of_agents);
-    let titled = r#"{"type":"summary","summary":"CANARY","leafUuid":"u0"}"#;
-    let ask = format!(r#"{{"parentUuid":null,"sessionId":"s","type":"user","message":{ASK},"uuid":"u0"}}"#);
-    rows.push((AROUND, ClaudeCode, format!("{titled}\n{ask}\n")));
-    rows.push((AROUND, ClaudeCode, format!("{}\n", ask.replace("\"uuid\"", "\"cwd\":\"CANARY\",\"uuid\""))));
-    let ask = format!(r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{ASK}}}"#);
-    rows.push((AROUND, Codex, format!("{ask}\n{}\n", r#"{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":"CANARY"}}"#)));
-    rows
+/// Formats that are written, with what there is to try of each.
+fn written() -> impl Iterator<Item = (Format, &'static Written)> {
+    Format::ALL.into_iter().filter_map(|format| Some((format, samples::of(format.name()).written.as_ref()?)))
 }
 
-fn of_claude_code(nth: usize, message: &str) -> String {
-    let parent = nth.checked_sub(1).map_or("null".to_owned(), |before| format!("\"u{before}\""));
-    let who = if message.contains(r#""role":"assistant""#) { "assistant" } else { "user" };
-    format!(
-        r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s-1","type":"{who}","message":{message},"uuid":"u{nth}"}}"#
-    )
+/// Histories, each with the kind of content in it and the format that it is in.
+fn rows() -> impl Iterator<Item = (Kind, Format, String)> {
+    written().flat_map(|(format, sample)| {
+        let pieces = (sample.pieces)();
+        assert!(!pieces.is_empty(), "{format} has no pieces in longhaul-testkit/src/samples");
+        pieces.into_iter().map(move |(kind, text)| (kind, format, text))
+    })
 }
 
-fn of_codex(_: usize, item: &str) -> String {
-    format!(r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{item}}}"#)
-}
-
-/// Returns the elements of a list, each made into a line.
-fn lines(list: &str, line: impl Fn(usize, &str) -> String) -> String {
-    let elements: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(list).unwrap();
-    elements.iter().enumerate().map(|(nth, element)| line(nth, element.get()) + "\n").collect()
+/// Formats of one provider spell a message alike, and carry all of it for each other.
+fn is_kin(one: Format, other: Format) -> bool {
+    one.request() == other.request()
 }
 
 /// Returns each canary in `text` with the number of the message that it stands in, where that is told.
@@ -250,7 +33,7 @@ fn canaries(kind: Kind, text: &str) -> Vec<(String, String)> {
     let elements: Vec<Box<serde_json::value::RawValue>> = match text.starts_with('[') {
         true => serde_json::from_str(text).unwrap(),
         false => {
-            let is_lines = kind != AROUND && text.ends_with('\n');
+            let is_lines = kind != Kind::Around && text.ends_with('\n');
             text.lines().filter(|_| is_lines).map(|line| serde_json::from_str(line).unwrap()).collect()
         }
     };
@@ -260,24 +43,19 @@ fn canaries(kind: Kind, text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_format_that_is_written_is_converted_to() {
-    let written: Vec<Format> = Format::ALL.into_iter().filter(|format| !format.is_import_only()).collect();
-    assert_eq!(written, ALL);
-}
-
-#[test]
 fn each_piece_is_there_or_told() {
     let mut faults = Vec::new();
-    for ((kind, told_by, carried_by), from, text) in rows() {
+    for (kind, from, text) in rows() {
+        let told_by = kind.told_by();
         let doc = read(Some(from), text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let profile = Profile::default();
         assert_eq!(validate(text.as_bytes(), from, &profile).unwrap(), [], "{text}");
-        for to in ALL {
+        for (to, sample) in written() {
             let converted = convert(&doc, to).unwrap();
             let (bytes, losses) = (converted.document.as_bytes(), &converted.losses);
             let written = String::from_utf8_lossy(bytes);
             let mut fault = |what: String| {
-                faults.push(format!("{kind}, {from} to {to}: {what}\n  {text}\n  {written}\n  {losses:?}"))
+                faults.push(format!("{kind:?}, {from} to {to}: {what}\n  {text}\n  {written}\n  {losses:?}"))
             };
             if from == to && (written != text || !losses.is_empty()) {
                 fault("not what it was".to_owned());
@@ -286,9 +64,10 @@ fn each_piece_is_there_or_told() {
             if !found.is_empty() {
                 fault(format!("{found:?}"));
             }
-            let is_kin = from == to || KIN.iter().any(|kin| kin.contains(&from) && kin.contains(&to));
-            let is_carried = carried_by.contains(&to) || is_kin && told_by != AROUND.1;
-            for (canary, place) in canaries((kind, told_by, carried_by), &text) {
+            let is_carried = kind.is_always_carried()
+                || sample.carries.contains(&kind)
+                || is_kin(from, to) && told_by != Kind::Around.told_by();
+            for (canary, place) in canaries(kind, &text) {
                 let is_there = written.contains(&canary);
                 let is_told = losses.iter().any(|loss| loss.contains(told_by) && loss.contains(&place));
                 if is_carried && !is_there {
@@ -306,10 +85,9 @@ fn each_piece_is_there_or_told() {
 #[test]
 fn each_piece_of_a_message_is_sent_or_told() {
     let mut faults = Vec::new();
-    let has_spelling = |from: &Format| SHOWS[..6].contains(from);
-    let is_said = |kind: &Kind| ![AROUND.0, "tool"].contains(&kind.0);
-    for (kind, from, text) in rows().into_iter().filter(|(kind, from, _)| has_spelling(from) && is_said(kind))
-    {
+    let has_spelling = |from: &Format| from.provider().is_some();
+    let is_said = |kind: &Kind| ![Kind::Around, Kind::Tool].contains(kind);
+    for (kind, from, text) in rows().filter(|(kind, from, _)| has_spelling(from) && is_said(kind)) {
         let doc = read(Some(from), text.as_bytes()).unwrap();
         let entries = doc.transcript().entries().iter();
         let spelled = |entry: &longhaul_transcript::Entry| {
@@ -317,12 +95,13 @@ fn each_piece_of_a_message_is_sent_or_told() {
             longhaul_transcript::Message { raw, ..(*entry.message).clone() }
         };
         let messages: Vec<_> = entries.map(spelled).collect();
-        for to in ALL {
+        for (to, _) in written() {
             let sent = render(&messages, to).unwrap();
             let told = convert(&doc, to).unwrap().losses;
             for (canary, place) in canaries(kind, &text) {
                 let is_there = sent.json.contains(&canary);
-                let is_told = sent.losses.iter().any(|loss| loss.contains(kind.1) && loss.contains(&place));
+                let is_told =
+                    sent.losses.iter().any(|loss| loss.contains(kind.told_by()) && loss.contains(&place));
                 if !is_there && !is_told {
                     let losses = &sent.losses;
                     faults.push(format!("{from} to {to}: {text}\n  {}\n  {losses:?}\n  {told:?}", sent.json));
@@ -330,8 +109,7 @@ fn each_piece_of_a_message_is_sent_or_told() {
             }
             let of_message = |loss: &&String| loss.contains(" (m") && loss.contains("left out");
             // A file of an agent's is no request: it has ids that a server would ask for.
-            let is_kin = from == to || KIN.iter().any(|kin| kin.contains(&from) && kin.contains(&to));
-            for loss in told.iter().filter(of_message).filter(|_| !is_kin) {
+            for loss in told.iter().filter(of_message).filter(|_| !is_kin(from, to)) {
                 if !sent.losses.contains(loss) {
                     faults.push(format!("{from} to {to}: {text}\n  {loss} is not in {:?}", sent.losses));
                 }
@@ -487,7 +265,7 @@ fn o_11_another_name_for_who_instructs_is_no_loss() {
     for said in [format!("[{one},{ASK},{ANSWER}]"), format!("[{one},{other},{ASK},{ANSWER}]")] {
         let doc = read(Some(OpenAi), said.as_bytes()).unwrap();
         let messages = messages_from_json(OpenAi, &said).unwrap();
-        for to in ALL.into_iter().filter(|to| *to != ClaudeCode) {
+        for (to, _) in written().filter(|(to, _)| *to != ClaudeCode) {
             assert_eq!(convert(&doc, to).unwrap().losses, [""; 0], "{to}");
             assert_eq!(render(&messages, to).unwrap().losses, [""; 0], "{to}");
         }

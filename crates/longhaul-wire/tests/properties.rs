@@ -1,9 +1,7 @@
 //! What holds for any conversation and any bytes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
-mod fixture;
-
-use longhaul_testkit::conversation;
+use longhaul_testkit::{conversation, samples};
 use longhaul_transcript::{Item, Message, Part, UnitState};
 use longhaul_wire::{
     Format, Profile, WireError, convert, detect, encode, read, repair, validate, write, write_unchanged,
@@ -123,7 +121,7 @@ proptest! {
         format in select(Format::ALL.to_vec()),
         damage in vec((any::<prop::sample::Index>(), select(vec!["", "null", "\"", "{", "}", "[", "]", ",", "\n", "\0", "1e999", "{}", "[]", "\"a\"", "\u{feff}", "-", "\\ud800"])), 1..4),
     ) {
-        let mut text = String::from_utf8(fixture::of(damaged)).unwrap();
+        let mut text = String::from_utf8(samples::of(damaged.name()).history.to_vec()).unwrap();
         for (at, with) in damage {
             // Replace a whole token now and then: wrong types, not only broken syntax.
             let starts: Vec<_> = text.match_indices([':', ',', '[']).map(|(at, _)| at + 1).collect();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+use longhaul_testkit::samples::{self, Kind, Provider};
 use longhaul_transcript::{
     ContentHash, Media, MediaKind, Message, Outcome, Part, Role, ToolCall, ToolResult,
 };
@@ -10,45 +11,30 @@ use longhaul_wire::{
     usage_from_json, validate,
 };
 
-/// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
-fn spelled(format: Format) -> Vec<&'static str> {
-    match format {
-        Format::OpenAi => vec![
-            r#"{"role":"user","content":[{"type":"text","text":"look"}, {"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}}],"x_seen":1e2}"#,
-            r#"{"role":"assistant","content":null,"annotations":[ ],"refusal":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a\\u00e9\"}"},"x":true}]}"#,
-            r#"{"tool_call_id":"c1","role":"tool","content":"fn main() {}\nlong long long"}"#,
-            r#"{"role":"assistant","reasoning_content":"hm","content":"It is empty."}"#,
-        ],
-        Format::Anthropic => vec![
-            r#"{"role":"user","content":[{"type":"text","text":"look","cache_control":{"type":"ephemeral"}}, {"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}]}"#,
-            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2lnbmVk"},{"type":"redacted_thinking","data":"b3BhcXVl"},{"type":"tool_use","id":"toolu_1","name":"read","input":{"path" : "a\u00e9"},"caller":{"type":"direct"}}]}"#,
-            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"fn main() {}\nlong long long"}]}"#,
-            r#"{"role":"assistant","content":[{"type":"text","text":"It is empty.","citations":[ ]}]}"#,
-        ],
-        Format::Responses => vec![
-            r#"{"role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}]}"#,
-            r#"{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"}"#,
-            r#"{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"read","arguments":"{\"path\": \"a\"}"}"#,
-            r#"{"type":"function_call_output","call_id":"call_1","output":"fn main() {}\nlong long long"}"#,
-            r#"{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is empty.","annotations":[ ],"logprobs":[]}]}"#,
-        ],
-        Format::Gemini => vec![
-            r#"{"role":"user","parts":[{"text":"look"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]}"#,
-            r#"{"role":"model","parts":[{"functionCall":{"id":"f1","name":"read","args":{"path" : "a"}},"thoughtSignature":"c2lnbmVk"}]}"#,
-            r#"{"role":"user","parts":[{"functionResponse":{"id":"f1","name":"read","response":{"output":"fn main() {}\nlong long long"}}}]}"#,
-            r#"{"parts":[{"text":"It is empty."}],"role":"model"}"#,
-        ],
-        other => panic!("no spelling for {other}"),
-    }
+/// Formats that a provider of models takes requests in, with what there is to try of each.
+fn providers() -> impl Iterator<Item = (Format, &'static Provider)> {
+    Format::ALL.into_iter().filter(|format| format.request() == Some(*format)).filter_map(|format| {
+        let sample = samples::of(format.name()).written.as_ref()?.provider.as_ref();
+        assert_eq!(sample.is_some(), format.provider().is_some(), "longhaul-testkit/src/samples: {format}");
+        Some((format, sample?))
+    })
 }
 
-const FORMATS: [Format; 4] = [Format::OpenAi, Format::Anthropic, Format::Responses, Format::Gemini];
+/// The same, without what there is to try.
+fn sent_to_providers() -> impl Iterator<Item = Format> {
+    providers().map(|(format, _)| format)
+}
+
+/// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
+fn spelled(format: Format) -> &'static [&'static str] {
+    let own = providers().find(|(own, _)| *own == format);
+    own.map(|(_, sample)| sample.spelled).unwrap_or_default()
+}
 
 /// What a provider or an agent takes as a request.
-fn requests() -> impl Iterator<Item = Format> {
-    let is_sent = |format: &Format| format.request() == Some(*format);
-    let is_ours = |format: &Format| matches!(format, Format::Chat | Format::Longhaul);
-    Format::ALL.into_iter().filter(move |format| is_sent(format) && !is_ours(format))
+fn requests() -> impl Iterator<Item = (Format, &'static samples::Written)> {
+    let written = |format: Format| Some((format, samples::of(format.name()).written.as_ref()?));
+    Format::ALL.into_iter().filter_map(written).filter(|(_, sample)| sample.request.is_some())
 }
 
 fn pushed(format: Format) -> Vec<Message> {
@@ -58,7 +44,7 @@ fn pushed(format: Format) -> Vec<Message> {
 
 #[test]
 fn what_came_in_goes_out_in_the_same_bytes() {
-    for format in FORMATS {
+    for format in sent_to_providers() {
         let mut messages = pushed(format);
         let rendered = render(&messages, format).unwrap();
         assert_eq!(rendered.json, format!("[{}]", spelled(format).join(",")));
@@ -77,28 +63,11 @@ fn what_came_in_goes_out_in_the_same_bytes() {
 
 #[test]
 fn an_answer_is_taken_out_of_the_body_around_it() {
-    let openai = r#"{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi" ,"x":1},"finish_reason":"stop"}],"usage":{}}"#;
-    let anthropic = r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"","signature":"c2ln"}, {"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#;
-    let responses = r#"{"id":"resp_1","object":"response","output":[{"id":"rs_1","type":"reasoning","summary":[]}, {"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}],"usage":{}}"#;
-    let gemini = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hi","thoughtSignature":"c2ln"}]},"finishReason":"STOP"}]}"#;
-    for (format, body, expected) in [
-        (Format::OpenAi, openai, r#"{"role":"assistant","content":"hi" ,"x":1}"#),
-        (
-            Format::Anthropic,
-            anthropic,
-            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2ln"}, {"type":"text","text":"hi"}]}"#,
-        ),
-        (
-            Format::Responses,
-            responses,
-            r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}"#,
-        ),
-        (Format::Gemini, gemini, r#"{"role":"model","parts":[{"text":"hi","thoughtSignature":"c2ln"}]}"#),
-    ] {
-        let messages = messages_from_json(format, body).unwrap();
+    for (format, sample) in providers() {
+        let messages = messages_from_json(format, sample.answer).unwrap();
         let said = [vec![Message::user("hello")], messages].concat();
         let rendered = render(&said, format).unwrap();
-        assert!(rendered.json.contains(expected), "{}", rendered.json);
+        assert!(rendered.json.contains(sample.message), "{}", rendered.json);
         assert!(validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap().is_empty());
     }
     assert!(messages_from_json(Format::OpenAi, r#"{"content":"nobody"}"#).is_err());
@@ -136,13 +105,8 @@ fn a_body_that_is_not_one_answer_is_refused() {
     ] {
         assert_eq!(messages_from_json(format, &body).unwrap_err().to_string(), expected);
     }
-    for (format, body) in [
-        (Format::OpenAi, r#"{"error":{"message":"x"}}"#),
-        (Format::Anthropic, r#"{"type":"error","error":{"type":"overloaded_error"}}"#),
-        (Format::Responses, r#"{"error":{"message":"x"}}"#),
-        (Format::Gemini, r#"{"error":{"code":400}}"#),
-    ] {
-        assert!(messages_from_json(format, body).is_err(), "{format}");
+    for (format, sample) in providers() {
+        assert!(messages_from_json(format, sample.failed).is_err(), "{format}");
     }
     // One that was broken off says something all the same.
     let body = r#"{"error":null,"status":"incomplete","output":[{"role":"assistant","content":"hi"}]}"#;
@@ -151,7 +115,7 @@ fn a_body_that_is_not_one_answer_is_refused() {
 
 #[test]
 fn a_shortened_message_is_patched_and_keeps_the_rest() {
-    for format in FORMATS {
+    for format in sent_to_providers() {
         let mut messages = pushed(format);
         for message in &mut messages {
             for part in &mut message.parts {
@@ -191,21 +155,18 @@ fn reasoning_that_is_gone_takes_the_ids_along_that_ask_for_it() {
 
 #[test]
 fn what_comes_from_elsewhere_is_spelled_afresh_with_its_pictures() {
-    for from in FORMATS {
-        for to in FORMATS.into_iter().filter(|to| *to != from) {
+    for from in sent_to_providers() {
+        for to in sent_to_providers().filter(|to| *to != from) {
             let mut messages = pushed(from);
             messages.push(Message::user("and now?"));
             let rendered = render(&messages, to).unwrap();
             assert!(rendered.json.contains("iVBORw0KGgo="), "{from} to {to}: {}", rendered.json);
             let found = validate(rendered.json.as_bytes(), to, &Profile::default()).unwrap();
             assert!(found.is_empty(), "{from} to {to}: {found:?}\n{}", rendered.json);
-            let thinks = from != Format::Gemini;
-            assert_eq!(
-                rendered.losses.iter().any(|loss| loss.contains("reasoning")),
-                thinks,
-                "{:?}",
-                rendered.losses
-            );
+            let mut parts = pushed(from).into_iter().flat_map(|message| message.parts);
+            let thinks = parts.any(|part| matches!(part, Part::Reasoning(_)));
+            let is_told = rendered.losses.iter().any(|loss| loss.contains("reasoning"));
+            assert_eq!(is_told, thinks, "{:?}", rendered.losses);
         }
     }
     // Both kinds side by side.
@@ -250,12 +211,12 @@ fn placeholders_that_go_out_are_told() {
 
 #[test]
 fn the_messages_of_a_document_have_their_spelling() {
-    for format in FORMATS {
+    for format in sent_to_providers() {
         let list = format!("[{}]", spelled(format).join(",\n"));
         let doc = read(Some(format), list.as_bytes()).unwrap();
         for (entry, item) in doc.transcript().entries().iter().zip(spelled(format)) {
             let raw = doc.raw_of(entry.id.ordinal).unwrap();
-            assert_eq!((&*raw.format, &*raw.json), (format.name(), item));
+            assert_eq!((&*raw.format, &*raw.json), (format.name(), *item));
         }
         assert_eq!(doc.raw_of(99), None);
     }
@@ -381,7 +342,7 @@ fn what_stands_beside_too_many_calls_stays() {
 fn calls_at_the_end_that_stand_in_two_messages_are_answered() {
     let call =
         |id: &str| Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function(id, "ls", "{}"))]);
-    for format in requests() {
+    for (format, sample) in requests() {
         for spelled in [[false, false], [true, false], [false, true], [true, true]] {
             let mut messages = [Message::user("go"), call("call_a0000"), call("call_b0000")];
             for (message, _) in messages[1..].iter_mut().zip(spelled).filter(|(_, spelled)| *spelled) {
@@ -391,7 +352,7 @@ fn calls_at_the_end_that_stand_in_two_messages_are_answered() {
             let rendered = render(&messages, format).unwrap();
             let found = validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap();
             assert_eq!(found, [], "{format}, {spelled:?}: {}", rendered.json);
-            let is_one = matches!(format, Format::Anthropic | Format::Responses | Format::Gemini);
+            let is_one = sample.request.as_ref().is_some_and(|sample| sample.reads_as_one);
             let is_answered = !is_one && spelled != [false; 2];
             assert_eq!(rendered.json.contains("aborted"), is_answered, "{format}: {}", rendered.json);
         }
@@ -475,42 +436,6 @@ fn an_answer_without_content_is_left_out() {
 /// Whatever one provider's message is read as, what it says is there or it is refused.
 #[test]
 fn a_message_in_another_providers_shape_is_refused() {
-    let spelled = [
-        (
-            Format::OpenAi,
-            &[
-                r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#,
-                r#"{"role":"assistant","content":"","function_call":{"name":"ls","arguments":"{}"}}"#,
-                r#"{"role":"tool","tool_call_id":"a","content":"zebra"}"#,
-                r#"{"role":"user","content":[{"type":"text","text":"zebra"}]}"#,
-            ][..],
-        ),
-        (
-            Format::Anthropic,
-            &[
-                r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]}"#,
-                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"zebra"}]}"#,
-                r#"{"role":"user","content":[{"type":"text","text":"zebra"}]}"#,
-            ],
-        ),
-        (
-            Format::Gemini,
-            &[
-                r#"{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}"#,
-                r#"{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"zebra"}}}]}"#,
-                r#"{"role":"user","parts":[{"text":"zebra"}]}"#,
-            ],
-        ),
-        (
-            Format::Responses,
-            &[
-                r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#,
-                r#"{"type":"function_call_output","call_id":"a","output":"zebra"}"#,
-                r#"{"role":"assistant","content":[{"type":"output_text","text":"zebra"}]}"#,
-                r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"zebra"}]}"#,
-            ],
-        ),
-    ];
     let is_there = |format, json: &str| {
         messages_from_json(format, json).map(|messages| {
             let says = |part: &Part| match part {
@@ -522,19 +447,19 @@ fn a_message_in_another_providers_shape_is_refused() {
             messages.iter().flat_map(|message| &message.parts).any(says)
         })
     };
-    for (of, said) in spelled {
-        for json in said {
+    for (of, sample) in providers() {
+        for json in sample.shapes {
             assert!(is_there(of, json).unwrap(), "{of}: {json}");
-            for (format, _) in spelled.iter().filter(|(format, _)| *format != of) {
-                match is_there(*format, json) {
+            for format in sent_to_providers().filter(|format| *format != of) {
+                match is_there(format, json) {
                     Ok(is_there) => assert!(is_there, "{of} as {format}: {json}"),
                     Err(error) => assert!(error.to_string().contains("message 0"), "{error}"),
                 }
             }
         }
     }
-    let (_, calls) = spelled[0];
-    let error = messages_from_json(Format::Responses, calls[0]).unwrap_err().to_string();
+    let (_, openai) = providers().next().unwrap();
+    let error = messages_from_json(Format::Responses, openai.shapes[0]).unwrap_err().to_string();
     assert!(error.contains("spells a message"), "{error}");
 }
 
@@ -568,26 +493,19 @@ fn a_system_message_of_anthropics_goes_out_as_the_system_prompt() {
 
 #[test]
 fn the_body_of_a_request_is_refused_in_words_that_say_how() {
-    for (format, body) in [
-        (
-            Format::Anthropic,
-            r#"{"model":"m","system":"Be brief.","messages":[{"role":"user","content":"go"}]}"#,
-        ),
-        (Format::OpenAi, r#"{"model":"m","messages":[{"role":"user","content":"go"}]}"#),
-        (Format::Responses, r#"{"model":"m","input":[{"role":"user","content":"go"}]}"#),
-        (Format::Gemini, r#"{"contents":[{"role":"user","parts":[{"text":"go"}]}]}"#),
-    ] {
-        let error = messages_from_json(format, body).unwrap_err().to_string();
+    for (format, sample) in providers() {
+        let [_, (before, behind)] = sample.around;
+        let body = format!("{before}[{}]{behind}", sample.spelled[0]);
+        let error = messages_from_json(format, &body).unwrap_err().to_string();
         assert!(error.contains("of the body of a request push its list of messages"), "{format}: {error}");
     }
 }
 
 #[test]
 fn how_closely_a_picture_is_to_be_looked_at_is_carried_or_told() {
-    let low = [(Format::OpenAi, 0), (Format::Responses, 0)];
-    for (from, at) in low {
-        let messages = messages_from_json(from, spelled(from)[at]).unwrap();
-        for to in FORMATS.into_iter().filter(|to| *to != from) {
+    for (from, sample) in providers().filter(|(_, sample)| sample.spelled[0].contains("\"detail\":\"low\"")) {
+        let messages = messages_from_json(from, sample.spelled[0]).unwrap();
+        for to in sent_to_providers().filter(|to| *to != from) {
             let sent = render(&messages, to).unwrap();
             let is_carried = sent.json.contains(r#""detail":"low""#);
             let is_told = sent.losses.iter().any(|loss| loss.contains("detail"));
@@ -598,7 +516,7 @@ fn how_closely_a_picture_is_to_be_looked_at_is_carried_or_told() {
 
 #[test]
 fn a_shortened_message_has_the_spelling_of_what_is_left() {
-    for format in FORMATS {
+    for format in sent_to_providers() {
         for message in pushed(format) {
             let message = std::sync::Arc::new(message);
             assert_eq!(longhaul_wire::respell(message.clone()).raw, message.raw, "nothing was taken out");
@@ -621,23 +539,9 @@ fn a_shortened_message_has_the_spelling_of_what_is_left() {
 #[test]
 fn what_stays_beside_a_picture_that_goes_stays_in_the_spelling() {
     let pictures = ["iVBORw0KGgo=", "R0lGODlhAQABAA=="];
-    let item = |format| match format {
-        Format::OpenAi => {
-            r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"text","text":"or"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAQABAA=="}},{"type":"of_next_month","x":1}]}"#
-        }
-        Format::Anthropic => {
-            r#"{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"text","text":"or"},{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAA=="}},{"type":"of_next_month","x":1}]}"#
-        }
-        Format::Responses => {
-            r#"{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_text","text":"or"},{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlhAQABAA=="},{"type":"of_next_month","x":1}]}"#
-        }
-        _ => {
-            r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"text":"or"},{"inlineData":{"mimeType":"image/gif","data":"R0lGODlhAQABAA=="}},{"ofNextMonth":{"x":1}}]}"#
-        }
-    };
-    for format in FORMATS {
+    for (format, sample) in providers() {
         for gone in [0, 1] {
-            let said = messages_from_json(format, item(format)).unwrap().remove(0);
+            let said = messages_from_json(format, sample.pictures).unwrap().remove(0);
             let mut noted = said.clone();
             noted.parts[2 * gone] = Part::Text("[picture omitted]".into());
             // A caller's words in front have no place of their own in the spelling.
@@ -695,34 +599,11 @@ fn what_servers_answer_and_no_request_takes_goes_out_as_one_may_have_it() {
     assert!(sent_as_openai(&[user, calls], None).contains(calls));
 }
 
-/// The body of a request around a list of messages: what stands before and behind them, with and without standing instructions.
-fn around(format: Format) -> [(&'static str, &'static str); 2] {
-    match format {
-        Format::OpenAi => [(r#"{"model":"m", "messages": "#, r#","stream":true,"x":1e2}"#); 2],
-        Format::Anthropic => [
-            (r#"{"model":"m","max_tokens":9,"messages":"#, r#", "stream":true, "x":1e2}"#),
-            (r#"{"system":"Be brief.","model":"m","max_tokens":9,"messages":"#, r#","x":1e2}"#),
-        ],
-        Format::Responses => [
-            (r#"{"model":"m","instructions":null,"input":"#, r#","stream":true}"#),
-            (r#"{"model":"m","input":"#, r#","instructions":"Be brief.","stream":true}"#),
-        ],
-        Format::Gemini => [
-            (r#"{"system_instruction":null,"contents":"#, r#","generationConfig":{"temperature":1e0}}"#),
-            (
-                r#"{"system_instruction":{"parts":[{"text":"Be brief."}]},"contents":"#,
-                r#","generationConfig":{"temperature":1e0}}"#,
-            ),
-        ],
-        other => panic!("no body for {other}"),
-    }
-}
-
 #[test]
 fn messages_are_put_into_a_body_and_the_rest_of_it_stays() {
-    for format in FORMATS {
-        let list = format!("[{}]", spelled(format).join(","));
-        for (before, behind) in around(format) {
+    for (format, sample) in providers() {
+        let list = format!("[{}]", sample.spelled.join(","));
+        for (before, behind) in sample.around {
             let body = format!("{before}{list}{behind}");
             let came = read(Some(format), body.as_bytes()).unwrap();
             let raw = |n: usize| came.raw_of(n as u64).map(std::sync::Arc::new);
@@ -776,30 +657,10 @@ fn what_an_answer_cost_is_read_in_each_protocol() {
         let counts = [usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning];
         Some(counts.map(|tokens| tokens.0))
     };
-    for (format, answer, expected) in [
-        (
-            Format::OpenAi,
-            r#"{"choices":[],"usage":{"prompt_tokens":90,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":5}}}"#,
-            [10, 80, 0, 15, 5],
-        ),
-        (
-            Format::Responses,
-            r#"{"type":"response.completed","response":{"usage":{"input_tokens":90,"input_tokens_details":{"cached_tokens":80},"output_tokens":20}}}"#,
-            [10, 80, 0, 20, 0],
-        ),
-        (
-            Format::Anthropic,
-            r#"{"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":80,"cache_creation_input_tokens":7,"output_tokens":1}}}"#,
-            [10, 80, 7, 1, 0],
-        ),
-        (Format::Anthropic, r#"{"output_tokens":20}"#, [0, 0, 0, 20, 0]),
-        (
-            Format::Gemini,
-            r#"{"candidates":[],"usageMetadata":{"promptTokenCount":90,"cachedContentTokenCount":80,"candidatesTokenCount":20,"thoughtsTokenCount":5}}"#,
-            [10, 80, 0, 20, 5],
-        ),
-    ] {
-        assert_eq!(told(format, answer), Some(expected), "{format}");
+    for (format, sample) in providers() {
+        for (answer, expected) in sample.costs {
+            assert_eq!(told(format, answer), Some(*expected), "{format}");
+        }
     }
     for nothing in [r#"{"usage":null}"#, "{}", "[", r#"{"usage":{"prompt_tokens":"many"}}"#] {
         assert_eq!(told(Format::OpenAi, nothing), None, "{nothing}");
@@ -1040,11 +901,12 @@ fn u_11_what_is_left_beside_reasoning_is_no_answer_where_it_is_blank() {
             r#"[{{"role":"user","content":"go"}},{{"role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"text","text":"{blank}"}}]}},{{"role":"user","content":"on"}}]"#
         );
         let messages = messages_from_json(Format::Anthropic, &answer).unwrap();
-        for to in requests().filter(|to| *to != Format::Anthropic) {
+        for (to, sample) in requests().filter(|(to, _)| *to != Format::Anthropic) {
             let sent = render(&messages, to).unwrap();
             let found = validate(sent.json.as_bytes(), to, &Profile::default()).unwrap();
             assert_eq!(found, [], "{}", sent.json);
-            let kept = if to == Format::UiMessages { "go (reasoning) on" } else { "go on" };
+            let is_kept = sample.carries.contains(&Kind::Reasoning);
+            let kept = if is_kept { "go (reasoning) on" } else { "go on" };
             let said = shown(&sent.json, to);
             assert_eq!(
                 said.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" "),
@@ -1174,11 +1036,11 @@ fn r_05_ids_of_messages_are_no_ids_of_items() {
 #[test]
 fn messages_in_another_format_are_not_put_into_a_body() {
     let said = [Message::system("Be brief."), Message::user("go on")];
-    for format in FORMATS {
-        let list = format!("[{}]", spelled(format).join(","));
-        let (before, behind) = around(format)[0];
+    for (format, sample) in providers() {
+        let list = format!("[{}]", sample.spelled.join(","));
+        let (before, behind) = sample.around[0];
         let came = read(Some(format), format!("{before}{list}{behind}").as_bytes()).unwrap();
-        for other in FORMATS {
+        for other in sent_to_providers() {
             let request = came.with_messages(&render(&said, other).unwrap());
             match request {
                 Ok(request) => assert!(other == format && request.contains("Be brief."), "{request}"),
@@ -1280,7 +1142,7 @@ fn a_picture_that_the_caller_gives_by_its_address_is_sent() {
         hash: ContentHash::of(b"https://example.org/cat.png"),
     };
     let said = [Message::new(Role::User, vec![Part::Text("look".into()), Part::Media(media.clone())])];
-    for format in FORMATS {
+    for format in sent_to_providers() {
         let sent = render(&said, format).unwrap();
         assert!(
             sent.json.contains("https://example.org/cat.png"),

@@ -1,55 +1,27 @@
 //! Whatever was said, in whatever order and spelling: a request of it is one that its provider takes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
+use longhaul_testkit::samples::{self, IDS, Piece, Said, Speller, Text, name};
 use longhaul_transcript::{ContentHash, Message, Outcome, Part, Reasoning, Role, ToolCall, ToolResult};
 use longhaul_wire::{Format, Profile, convert, messages_from_json, read, render, validate};
 use proptest::{collection::vec, prelude::*, sample::select};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-/// What one message says, before it is spelled.
-#[derive(Clone, Debug)]
-struct Said {
-    role: Role,
-    pieces: Vec<Piece>,
-    /// In what it came in; `None` for what the caller built.
-    spelled: Option<Format>,
-    /// How it is spelled where the format leaves a choice: with ids that may be missing, or fields that may be null.
-    is_full: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Piece {
-    Text(Text),
-    Reasoning,
-    Call {
-        id: &'static str,
-        /// Its result stands with it, in formats whose messages hold both.
-        is_answered: bool,
-    },
-    Result {
-        id: &'static str,
-        text: Text,
-        has_failed: bool,
-    },
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Text {
-    Word,
-    Blank,
-    Empty,
-}
+/// What one message says, and in what it came in; `None` for what the caller built.
+type Came = (Said, Option<Format>);
 
 /// What a provider or an agent takes as a request.
 fn formats() -> Vec<Format> {
-    let is_sent = |format: &Format| format.request() == Some(*format);
-    let is_ours = |format: &Format| matches!(format, Format::Chat | Format::Longhaul);
-    Format::ALL.into_iter().filter(|format| is_sent(format) && !is_ours(format)).collect()
+    written().filter(|format| request(*format).is_some()).collect()
 }
 
-/// Ids of calls: few, so that calls and results meet, and two that not every format takes.
-const IDS: [&str; 6] = ["a", "b", "c", "d", "x.1", LONG];
-const LONG: &str = "idididididididididididididididididididididididididididididididididid";
+fn sample(format: Format) -> &'static samples::Written {
+    samples::of(format.name()).written.as_ref().unwrap()
+}
+
+fn request(format: Format) -> Option<&'static samples::Request> {
+    sample(format).request.as_ref()
+}
 
 fn id() -> impl Strategy<Value = &'static str> {
     prop_oneof![12 => select(&IDS[..4]), 1 => select(&IDS[4..])]
@@ -73,7 +45,7 @@ fn answer() -> impl Strategy<Value = Vec<Piece>> {
     vec(piece, 0..5)
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn said() -> impl Strategy<Value = Came> {
     let words = || vec(text().prop_map(Piece::Text), 0..3);
     let results =
         (vec(result(), 1..4), words(), any::<bool>()).prop_map(|(results, words, is_first)| match is_first {
@@ -90,242 +62,48 @@ fn said() -> impl Strategy<Value = Said> {
         1 => (leads, words()),
     ];
     let spelled = prop_oneof![1 => Just(None), 3 => select(formats()).prop_map(Some)];
-    (said, spelled, any::<bool>()).prop_map(|((role, pieces), spelled, is_full)| Said {
-        role,
-        pieces,
-        spelled,
-        is_full,
-    })
+    (said, spelled, any::<bool>())
+        .prop_map(|((role, pieces), spelled, is_full)| (Said { role, pieces, is_full }, spelled))
 }
 
-/// Spells messages, each text and reasoning of a history with a word of its own.
-#[derive(Default)]
-struct Speller {
-    words: usize,
+/// Returns the messages that `said` becomes: most often one.
+fn spelled(speller: &mut Speller, (said, format): &Came) -> Vec<Message> {
+    let spelled = format.and_then(|format| Some((format, (request(format)?.items)(speller, said)?)));
+    match spelled {
+        Some((format, items)) => messages_from_json(format, &Value::from(items).to_string()).unwrap(),
+        None => vec![built(speller, said)],
+    }
 }
 
-impl Speller {
-    /// Returns the messages that `said` becomes: most often one.
-    fn messages(&mut self, said: &Said) -> Vec<Message> {
-        let spelled = said.spelled.and_then(|format| Some((format, self.items(said, format)?)));
-        match spelled {
-            Some((format, items)) => messages_from_json(format, &Value::from(items).to_string()).unwrap(),
-            None => vec![self.built(said)],
-        }
-    }
-
-    fn word(&mut self) -> String {
-        self.words += 1;
-        format!("w{:04}", self.words)
-    }
-
-    fn text(&mut self, text: Text) -> String {
-        match text {
-            Text::Word => self.word(),
-            Text::Blank => " ".to_owned(),
-            Text::Empty => String::new(),
-        }
-    }
-
-    fn built(&mut self, said: &Said) -> Message {
-        let mut parts = Vec::new();
-        for piece in &said.pieces {
-            match piece {
-                Piece::Text(text) => parts.push(Part::Text(self.text(*text))),
-                Piece::Reasoning => {
-                    let text = self.word();
-                    let hash = ContentHash::of(text.as_bytes());
-                    parts.push(Part::Reasoning(Reasoning { text, opaque_bytes: 0, hash }));
-                }
-                Piece::Call { id, is_answered } => {
-                    parts.push(Part::ToolCall(ToolCall::function(*id, name(id), "{}")));
-                    if *is_answered {
-                        let result = ToolResult::text(*id, self.word(), Outcome::Unstated);
-                        parts.push(Part::ToolResult(result));
-                    }
-                }
-                Piece::Result { id, text, has_failed } => {
-                    let outcome = if *has_failed { Outcome::Failed } else { Outcome::Unstated };
-                    parts.push(Part::ToolResult(ToolResult::text(*id, self.text(*text), outcome)));
-                }
+fn built(speller: &mut Speller, said: &Said) -> Message {
+    let mut parts = Vec::new();
+    for piece in &said.pieces {
+        match piece {
+            Piece::Text(text) => parts.push(Part::Text(speller.text(*text))),
+            Piece::Reasoning => {
+                let text = speller.word();
+                let hash = ContentHash::of(text.as_bytes());
+                parts.push(Part::Reasoning(Reasoning { text, opaque_bytes: 0, hash }));
             }
-        }
-        Message::new(said.role, parts)
-    }
-
-    /// Returns how `said` is spelled in `format`, where that has a spelling for it.
-    fn items(&mut self, said: &Said, format: Format) -> Option<Vec<Value>> {
-        match format {
-            Format::OpenAi => Some(self.openai(said)),
-            Format::Anthropic => self.anthropic(said),
-            Format::Responses => Some(self.responses(said)),
-            Format::Gemini => self.gemini(said),
-            Format::UiMessages => self.ui_messages(said),
-            _ => panic!("how {format} spells a message is not said here"),
-        }
-    }
-
-    fn openai(&mut self, said: &Said) -> Vec<Value> {
-        let (mut items, mut texts, mut calls, mut reasoning) = (Vec::new(), Vec::new(), Vec::new(), None);
-        for piece in &said.pieces {
-            match piece {
-                Piece::Text(text) => texts.push(self.text(*text)),
-                Piece::Reasoning => reasoning = Some(self.word()),
-                Piece::Call { id, .. } => calls.push(
-                    json!({"id": id, "type": "function", "function": {"name": name(id), "arguments": "{}"}}),
-                ),
-                Piece::Result { id, text, .. } => {
-                    let text = self.text(*text);
-                    let content = if text.is_empty() && said.is_full { Value::Null } else { text.into() };
-                    items.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
+            Piece::Call { id, is_answered } => {
+                parts.push(Part::ToolCall(ToolCall::function(*id, name(id), "{}")));
+                if *is_answered {
+                    let result = ToolResult::text(*id, speller.word(), Outcome::Unstated);
+                    parts.push(Part::ToolResult(result));
                 }
-            }
-        }
-        if said.role == Role::Tool && texts.is_empty() {
-            return items;
-        }
-        let role = if said.role == Role::Tool { "user" } else { said.role.as_str() };
-        let mut message = json!({"role": role});
-        match &texts[..] {
-            [] if said.is_full => message["content"] = Value::Null,
-            [] => {}
-            [text] => message["content"] = text.clone().into(),
-            texts => {
-                message["content"] = texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
-            }
-        }
-        if let Some(reasoning) = reasoning {
-            message["reasoning_content"] = reasoning.into();
-        }
-        if !calls.is_empty() || said.is_full && said.role == Role::Assistant {
-            message["tool_calls"] = calls.into();
-        }
-        items.push(message);
-        items
-    }
-
-    fn anthropic(&mut self, said: &Said) -> Option<Vec<Value>> {
-        let role = match said.role {
-            Role::Developer => return None,
-            Role::Tool => "user",
-            role => role.as_str(),
-        };
-        let block = |piece: &Piece| match piece {
-            Piece::Text(text) => json!({"type": "text", "text": self.text(*text)}),
-            Piece::Reasoning if said.is_full => json!({"type": "redacted_thinking", "data": self.word()}),
-            Piece::Reasoning => json!({"type": "thinking", "thinking": self.word(), "signature": "c2ln"}),
-            Piece::Call { id, .. } => json!({"type": "tool_use", "id": id, "name": name(id), "input": {}}),
-            Piece::Result { id, text, has_failed } => {
-                let text = self.text(*text);
-                let content =
-                    if said.is_full { json!([{"type": "text", "text": text}]) } else { text.into() };
-                json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": has_failed})
-            }
-        };
-        let blocks: Vec<Value> = said.pieces.iter().map(block).collect();
-        Some(vec![json!({"role": role, "content": blocks})])
-    }
-
-    fn responses(&mut self, said: &Said) -> Vec<Value> {
-        let (role, kind) = match said.role {
-            Role::Assistant => ("assistant", "output_text"),
-            Role::Tool => ("user", "input_text"),
-            role => (role.as_str(), "input_text"),
-        };
-        let item = |piece: &Piece| {
-            let (item, id) = match piece {
-                Piece::Text(text) => {
-                    let content = json!([{"type": kind, "text": self.text(*text)}]);
-                    (json!({"type": "message", "role": role, "content": content}), "msg")
-                }
-                Piece::Reasoning => {
-                    (json!({"type": "reasoning", "summary": [], "encrypted_content": self.word()}), "rs")
-                }
-                Piece::Call { id, .. } => (
-                    json!({"type": "function_call", "call_id": id, "name": name(id), "arguments": "{}"}),
-                    "fc",
-                ),
-                Piece::Result { id, text, .. } => {
-                    let output = self.text(*text);
-                    return json!({"type": "function_call_output", "call_id": id, "output": output});
-                }
-            };
-            with_id(item, said.is_full && said.role == Role::Assistant, &format!("{id}_{}", self.word()))
-        };
-        said.pieces.iter().map(item).collect()
-    }
-
-    fn gemini(&mut self, said: &Said) -> Option<Vec<Value>> {
-        let role = match said.role {
-            Role::System | Role::Developer => return None,
-            Role::Assistant => "model",
-            _ => "user",
-        };
-        let part = |piece: &Piece| match piece {
-            Piece::Text(text) => json!({"text": self.text(*text)}),
-            Piece::Reasoning if said.is_full => json!({"text": "", "thoughtSignature": self.word()}),
-            Piece::Reasoning => json!({"text": self.word(), "thought": true}),
-            Piece::Call { id, .. } => {
-                json!({"functionCall": with_id(json!({"name": name(id), "args": {}}), said.is_full, id)})
             }
             Piece::Result { id, text, has_failed } => {
-                let key = if *has_failed { "error" } else { "output" };
-                let response = json!({"name": name(id), "response": {key: self.text(*text)}});
-                json!({"functionResponse": with_id(response, said.is_full, id)})
-            }
-        };
-        let parts: Vec<Value> = said.pieces.iter().map(part).collect();
-        Some(vec![json!({"role": role, "parts": parts})])
-    }
-
-    fn ui_messages(&mut self, said: &Said) -> Option<Vec<Value>> {
-        let role = match said.role {
-            Role::Tool | Role::Developer => return None,
-            role => role.as_str(),
-        };
-        let is_result = |piece: &Piece| matches!(piece, Piece::Result { .. });
-        if said.pieces.iter().any(is_result) {
-            return None;
-        }
-        let mut parts = Vec::new();
-        for piece in &said.pieces {
-            parts.push(match piece {
-                Piece::Text(text) => json!({"type": "text", "text": self.text(*text)}),
-                Piece::Reasoning => json!({"type": "reasoning", "text": self.word()}),
-                Piece::Call { id, is_answered } => {
-                    let (kind, state) = (format!("tool-{}", name(id)), "input-available");
-                    let mut part = json!({"type": kind, "toolCallId": id, "state": state, "input": {}});
-                    if *is_answered {
-                        part["state"] = "output-available".into();
-                        part["output"] = self.word().into();
-                    }
-                    part
-                }
-                Piece::Result { .. } => continue,
-            });
-            if said.is_full {
-                parts.push(json!({"type": "step-start"}));
+                let outcome = if *has_failed { Outcome::Failed } else { Outcome::Unstated };
+                parts.push(Part::ToolResult(ToolResult::text(*id, speller.text(*text), outcome)));
             }
         }
-        Some(vec![json!({"id": self.word(), "role": role, "parts": parts})])
     }
+    Message::new(said.role, parts)
 }
 
-/// The tool that a call is to: Gemini may leave out the id, and the name is taken for it.
-fn name(id: &str) -> &str {
-    if IDS[..4].contains(&id) { id } else { "look" }
-}
-
-fn with_id(mut item: Value, has_id: bool, id: &str) -> Value {
-    if has_id {
-        item["id"] = id.into();
-    }
-    item
-}
-
-fn messages(history: &[Said]) -> Vec<Message> {
+fn messages(history: &[Came]) -> Vec<Message> {
     let mut speller = Speller::default();
-    history.iter().flat_map(|said| speller.messages(said)).collect()
+    history.iter().flat_map(|said| spelled(&mut speller, said)).collect()
 }
 
 /// Formats that can be written and are held to rules.
@@ -334,19 +112,9 @@ fn written() -> impl Iterator<Item = Format> {
 }
 
 /// Returns the list of messages in a request.
-fn list(request: &Value) -> &[Value] {
-    let keys = ["messages", "contents", "input", "conversations"];
-    let list = keys.iter().find_map(|key| request.get(key)).unwrap_or(request);
+fn list(request: &Value, format: Format) -> &[Value] {
+    let list = sample(format).list.and_then(|key| request.get(key)).unwrap_or(request);
     list.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Returns a message of the user's, as `format` spells it.
-fn of_user(format: Format) -> &'static str {
-    match format {
-        Format::Gemini => r#"{"role":"user","parts":[{"text":"on"}]}"#,
-        Format::UiMessages => r#"{"id":"on","role":"user","parts":[{"type":"text","text":"on"}]}"#,
-        _ => r#"{"role":"user","content":"on"}"#,
-    }
 }
 
 /// Returns whether the model's answer is the last thing in the list, with no result of its calls yet.
@@ -374,13 +142,13 @@ fn assert_taken(json: &str, format: Format) -> Result<(), TestCaseError> {
         return Ok(());
     }
     let request: Value = serde_json::from_str(json).unwrap();
-    if list(&request).is_empty() {
+    if list(&request, format).is_empty() {
         return Ok(());
     }
     prop_assert!(found.is_empty(), "{format}: {found:?}\n{json}");
-    if !ends_open(list(&request)) && !matches!(format, Format::Chat | Format::Longhaul) {
+    if let Some(sample) = self::request(format).filter(|_| !ends_open(list(&request, format))) {
         let end = json.rfind(']').unwrap();
-        let json = format!("{},{}{}", &json[..end], of_user(format), &json[end..]);
+        let json = format!("{},{}{}", &json[..end], sample.of_user, &json[end..]);
         let found = validate(json.as_bytes(), format, &Profile::default()).unwrap();
         prop_assert!(found.is_empty(), "{format}, and on: {found:?}\n{json}");
     }
@@ -429,7 +197,7 @@ proptest! {
     ) {
         let mut speller = Speller::default();
         let items: Vec<Value> =
-            history.iter().filter_map(|said| speller.items(said, from)).flatten().collect();
+            history.iter().filter_map(|(said, _)| (request(from)?.items)(&mut speller, said)).flatten().collect();
         let doc = read(Some(from), Value::from(items).to_string().as_bytes()).unwrap();
         let said: Vec<Message> = (0..doc.transcript().len() as u64).filter_map(|nth| doc.spelled(nth)).collect();
         for to in written() {

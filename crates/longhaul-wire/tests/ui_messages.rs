@@ -1,9 +1,10 @@
 //! UI messages of Vercel's AI SDK: told from Gemini's contents, changed in place, converted both ways.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use expect_test::{Expect, expect};
+use longhaul_testkit::samples;
 use longhaul_transcript::{Item, Message, Outcome, Part, Role, ToolCall, ToolResult};
 use longhaul_wire::{
     Conversion, Format, Profile, convert, detect, messages_from_json, read, render, validate, write,
@@ -18,11 +19,6 @@ const CHAT: &str = r#"[{"id":"1","role":"user","parts":[{"type":"text","text":"L
 {"type":"tool-ls","toolCallId":"b","state":"output-error","input":{"at":"/"},"errorText":"denied"},
 {"type":"step-start"},{"type":"text","text":"Two files."}]},
 {"id":"3","role":"user","parts":[{"type":"text","text":"Thanks."}],"metadata":{"n":1}}]"#;
-
-fn fixture() -> Vec<u8> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/ui-messages.json");
-    fs::read(path).expect("a fixture that is in the repository")
-}
 
 fn to(format: Format, history: &str) -> Conversion {
     convert(&read(None, history.as_bytes()).unwrap(), format).unwrap()
@@ -51,7 +47,7 @@ fn parts_that_name_their_type_are_not_geminis() {
     let gemini = r#"[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"type":"x","id":"y"}}}]}]"#;
     assert_eq!(detect(gemini.as_bytes()), Some(Format::Gemini));
     assert_eq!(detect(CHAT.as_bytes()), Some(Format::UiMessages));
-    assert_eq!(detect(&fixture()), Some(Format::UiMessages));
+    assert_eq!(detect(samples::of("ui-messages").history), Some(Format::UiMessages));
     assert_eq!(detect(&CHAT.as_bytes()[..90]), Some(Format::UiMessages));
     // What OpenTelemetry records names types too, and has no ids.
     let traced = r#"[{"role":"user","parts":[{"type":"text","content":"hi"}]}]"#;
@@ -101,7 +97,7 @@ fn what_a_provider_had_becomes_one_part_a_call() {
 
 #[test]
 fn losses_are_listed() {
-    let fixture = String::from_utf8(fixture()).unwrap();
+    let fixture = str::from_utf8(samples::of("ui-messages").history).unwrap();
     let losses = to(Format::Anthropic, &fixture).losses;
     expect![[r#"
         what stands beside the messages is left out: trigger

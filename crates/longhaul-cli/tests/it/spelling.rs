@@ -6,26 +6,16 @@ use longhaul::{
     transcript::{Message, SessionId, Span},
     wire::{Format, messages_from_json, render},
 };
+use longhaul_testkit::samples;
 
-/// What was said in a format: a picture, signed thinking or a reasoning item, and fields that longhaul does not know.
-const SAID: [(Format, &str); 4] = [
-    (
-        Format::OpenAi,
-        r#"[{"role":"user","content":[{"type":"text","text":"look"}, {"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}],"x":1e2},{"role":"assistant","reasoning_content":"hm","content":"It is \u0065mpty."}]"#,
-    ),
-    (
-        Format::Anthropic,
-        r#"[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="},"cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2lnbmVk"},{"type":"text","text":"It is empty.","citations":null}]}]"#,
-    ),
-    (
-        Format::Responses,
-        r#"[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]},{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"It is empty.","annotations":[ ]}]}]"#,
-    ),
-    (
-        Format::Gemini,
-        r#"[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},{"role":"model","parts":[{"text":"It is empty.","thoughtSignature":"c2lnbmVk"}],"x":1}]"#,
-    ),
-];
+/// What is said to each provider: a picture, signed thinking or a reasoning item, and fields that longhaul does not know.
+fn said() -> Vec<(Format, String)> {
+    let said = |format: Format| {
+        let provider = samples::of(format.name()).written.as_ref()?.provider.as_ref()?;
+        Some((format, format!("[{}]", provider.spelled.join(","))))
+    };
+    Format::ALL.into_iter().filter_map(said).collect()
+}
 
 const SECRET: &str = "ghp_9aF3kLmQ2xR7tVbW4yZcN8dEuH5sJ1oPqT6i";
 
@@ -47,10 +37,10 @@ fn stored(place: &str, messages: &[Message]) -> Vec<Message> {
 
 #[test]
 fn after_a_resume_everything_goes_out_as_it_came_in() {
-    for (format, said) in SAID {
+    for (format, said) in said() {
         let folder = crate::run::Folder::new();
         let place = folder.path().join("store.db");
-        let back = stored(place.to_str().unwrap(), &messages_from_json(format, said).unwrap());
+        let back = stored(place.to_str().unwrap(), &messages_from_json(format, &said).unwrap());
         let rendered = render(&back, format).unwrap();
         assert_eq!(rendered.json, said, "{format}");
         assert_eq!(rendered.losses, [""; 0], "{format}");
@@ -59,7 +49,7 @@ fn after_a_resume_everything_goes_out_as_it_came_in() {
 
 #[test]
 fn a_secret_goes_out_as_a_placeholder_and_takes_a_signed_block_along() {
-    for (format, said) in SAID {
+    for (format, said) in said() {
         // In what may be changed, and in what is signed.
         let said = said.replace("look", SECRET).replace("\"hm\"", &format!("\"{SECRET}\""));
         let said = said.replace("\"x\":1", &format!("\"x\":\"{SECRET}\",\"y\":1"));
