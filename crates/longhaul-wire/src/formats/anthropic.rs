@@ -1,5 +1,7 @@
 //! Anthropic Messages: blocks inside messages.
 
+pub(crate) mod rules;
+
 use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, Tokens, ToolCall,
     ToolResult, Usage,
@@ -19,7 +21,6 @@ use crate::{
     ids,
     json::{Json, Object, quoted},
     media::{Data, Payload, lies_elsewhere_than_with_google},
-    validate,
     whole::{self, Body},
 };
 
@@ -32,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
     may_lack_ids: false,
     read: |bytes| whole::read(Format::Anthropic, &BODY, bytes),
     segments: super::one_segment,
-    validate: Some(validate::anthropic::check_history),
+    validate: Some(rules::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -1,5 +1,7 @@
 //! Google Gemini: contents made of parts, of which each holds one kind of data.
 
+mod rules;
+
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet, VecDeque},
@@ -21,7 +23,6 @@ use crate::{
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload, kind_of},
-    validate,
     whole::{self, Body},
 };
 
@@ -34,7 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     may_lack_ids: true,
     read: |bytes| whole::read(Format::Gemini, &BODY, bytes),
     segments: super::one_segment,
-    validate: Some(validate::gemini::check_history),
+    validate: Some(rules::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -1,10 +1,11 @@
 //! The formats: what a history is written in, and one description of each.
 //!
 //! A format is one file here, its `mod` line, and its line in the list below. The compiler asks for all of its [`Spec`]; one that can
-//! only be imported may begin with [`Spec::read_only`]. Rules that its provider holds a history to stand apart, in `validate`, because they share no code with the readers.
-//! What else a new format needs is listed in `docs/ARCHITECTURE.md`; tests ask for most of it.
+//! only be imported may begin with [`Spec::read_only`]. Rules that its provider holds a history to stand in a file of their own
+//! beside it (`openai/rules.rs`), which shares no code with the reader. What else a new format needs is listed in
+//! `docs/ARCHITECTURE.md`; tests ask for most of it.
 
-mod anthropic;
+pub(crate) mod anthropic;
 mod chat;
 mod claude_code;
 mod cline;
@@ -17,7 +18,7 @@ mod meeting;
 mod openai;
 mod opencode;
 mod pi;
-mod responses;
+pub(crate) mod responses;
 mod swe_agent;
 mod tau2;
 mod ui_messages;

@@ -1,5 +1,7 @@
 //! OpenAI Chat Completions: one message a tool result, calls beside the content.
 
+mod rules;
+
 use std::borrow::Cow;
 
 use longhaul_transcript::{
@@ -21,7 +23,6 @@ use crate::{
     json::{Json, Object, quoted},
     media::{Data, Payload, lies_elsewhere_than_with_google},
     respell::respelled,
-    validate,
     whole::{self, Body},
 };
 
@@ -34,7 +35,7 @@ pub(super) const SPEC: Spec = Spec {
     may_lack_ids: false,
     read: |bytes| whole::read(Format::OpenAi, &BODY, bytes),
     segments: super::one_segment,
-    validate: Some(validate::openai::check_history),
+    validate: Some(rules::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

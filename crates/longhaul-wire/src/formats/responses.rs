@@ -1,6 +1,8 @@
 //! OpenAI Responses: a flat list of items. A Codex rollout uses the same items and puts words of its harness in the
 //! user's mouth; those are told apart here.
 
+pub(crate) mod rules;
+
 use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
@@ -18,7 +20,7 @@ use crate::{
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
-    validate,
+    validate::is_blank,
     whole::{self, Body},
 };
 
@@ -31,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
     may_lack_ids: false,
     read: |bytes| whole::read(Format::Responses, &BODY, bytes),
     segments: super::one_segment,
-    validate: Some(validate::responses::check_history),
+    validate: Some(rules::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -385,7 +387,7 @@ fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let parts = content_parts(&message.parts, kind, sources);
     // Blank words beside calls would be an item of their own (U-11).
     let is_silent = |part: &Part| match part {
-        Part::Text(text) => validate::is_blank(text),
+        Part::Text(text) => is_blank(text),
         part => matches!(part, Part::ToolCall(_)),
     };
     let is_said = message.calls().next().is_none() || !message.parts.iter().all(is_silent);

@@ -5,6 +5,8 @@
 //! Source: <https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message> (read 2026-11-23); what reaches a model of them:
 //! <https://ai-sdk.dev/docs/reference/ai-sdk-ui/convert-to-model-messages>.
 
+mod rules;
+
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -25,7 +27,6 @@ use crate::{
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload, kind_of},
-    validate,
     whole::{self, Body},
 };
 
@@ -38,7 +39,7 @@ pub(super) const SPEC: Spec = Spec {
     may_lack_ids: false,
     read: |bytes| whole::read(Format::UiMessages, &BODY, bytes),
     segments: super::one_segment,
-    validate: Some(validate::ui_messages::check_history),
+    validate: Some(rules::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -1,26 +1,22 @@
-//! The rules that providers hold a history to, checked on its JSON.
+//! The rules that providers hold a history to, checked on its JSON: what they share. Those of a format stand beside its reader, in
+//! `formats/NAME/rules.rs`.
 //!
-//! Nothing here uses the readers' model: a fault that reader and writer share would otherwise go unseen. What splits a file
+//! No rules use the readers' model: a fault that reader and writer share would otherwise go unseen. What splits a file
 //! into lines and values (`json`, `whole`) is theirs too, and formats without rules are checked by reading them. Rule ids are
 //! those of `docs/wire-rules.md` (`A-05`, `O-03`, ...). What may stand first and last (U-10) each provider says for itself.
 
-pub(crate) mod anthropic;
-pub(crate) mod gemini;
-pub(crate) mod openai;
 mod profile;
-pub(crate) mod responses;
 pub(crate) mod session;
-pub(crate) mod ui_messages;
 
 use std::fmt;
 
 pub use profile::{IdPattern, Profile, Thinking};
 
+pub(crate) use crate::whole::value;
 use crate::{
     Format, WireError,
     error::Fault,
     json::{Json, Object},
-    whole::value,
 };
 
 /// A rule that a history breaks.
@@ -64,13 +60,13 @@ pub(crate) type Check = fn(&[u8], &Profile, &mut Report) -> Result<(), WireError
 pub(crate) struct Report(Vec<Violation>);
 
 impl Report {
-    fn add(&mut self, rule: &'static str, path: impl Into<String>, detail: impl Into<String>) {
+    pub(crate) fn add(&mut self, rule: &'static str, path: impl Into<String>, detail: impl Into<String>) {
         self.0.push(Violation { rule, path: path.into(), detail: detail.into() });
     }
 }
 
 /// Returns the elements of the list, which is the document or one of its fields.
-fn messages<'a>(json: Json<'a>, keys: &[&str]) -> Result<Vec<Json<'a>>, WireError> {
+pub(crate) fn messages<'a>(json: Json<'a>, keys: &[&str]) -> Result<Vec<Json<'a>>, WireError> {
     let list = match json.is_array() {
         true => Some(json),
         false => keys.iter().find_map(|key| json.get(key)),
@@ -83,7 +79,7 @@ fn messages<'a>(json: Json<'a>, keys: &[&str]) -> Result<Vec<Json<'a>>, WireErro
 }
 
 /// U-13, U-14: there is a message, and each bears one of the `roles`; which those of `messages` are that bear one, `is_said` tells.
-fn roles(
+pub(crate) fn roles(
     messages: &[Json<'_>],
     list: &str,
     roles: &[&str],
@@ -106,7 +102,7 @@ fn roles(
     }
 }
 
-fn kind(block: &Object<'_>) -> String {
+pub(crate) fn kind(block: &Object<'_>) -> String {
     block.text("type").unwrap_or_default().into_owned()
 }
 

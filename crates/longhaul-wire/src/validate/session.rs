@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{
-    Profile, Report,
-    anthropic::{self, Turn},
-    responses,
-};
+use super::{Profile, Report};
 use crate::{
     WireError,
+    formats::{
+        anthropic::rules::{self as anthropic, Turn},
+        responses::rules as responses,
+    },
     json::{Json, Object},
     lines,
 };

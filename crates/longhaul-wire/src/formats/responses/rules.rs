@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, is_blank, kind, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
+    validate::{Profile, Report, is_blank, kind, messages, roles, value},
 };
 
 /// A call and its answer, by their types. A type that is not here stands alone.
@@ -52,7 +52,7 @@ fn check_body(json: Json<'_>, items: &[Json<'_>], profile: &Profile, report: &mu
     check(items, &paths, profile, refers.contains(&true), report);
 }
 
-pub(super) fn check(
+pub(crate) fn check(
     items: &[Json<'_>],
     paths: &[String],
     profile: &Profile,
@@ -212,7 +212,7 @@ fn phases(items: &[Object<'_>], kinds: &[String], paths: &[String], report: &mut
 fn message(item: &Object<'_>, kind: &str, path: &str, report: &mut Report) {
     // what is shown, the user shows.
     let mut parts = item.get("content").map(Json::elements).unwrap_or_default().into_iter().map(Json::object);
-    let is_shown = |part: Object<'_>| matches!(&*super::kind(&part), "input_image" | "input_file");
+    let is_shown = |part: Object<'_>| matches!(&*crate::validate::kind(&part), "input_image" | "input_file");
     if item.text("role").as_deref() == Some("assistant") && parts.any(is_shown) {
         report.add("R-14", path, "a picture or file in an answer");
     }

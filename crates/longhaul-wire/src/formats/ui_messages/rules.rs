@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::{Profile, Report, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
+    validate::{Profile, Report, messages, value},
 };
 
 /// What parts of a type must have: a string under each of these keys. Of a type that is not here nothing is known.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{IdPattern, Profile, Report, is_blank, kind, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
+    validate::{IdPattern, Profile, Report, is_blank, kind, messages, roles, value},
     whole::by_line,
 };
 

@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use super::{Profile, Report, is_blank, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
+    validate::{Profile, Report, is_blank, messages, roles, value},
 };
 
 /// The fields of which a part has exactly one.

@@ -2,23 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, Thinking, is_blank, kind, messages, roles, value};
 use crate::{
     WireError,
     json::{Json, Object},
+    validate::{Profile, Report, Thinking, is_blank, kind, messages, roles, value},
 };
 
 /// A message, or several of one role that the server merges.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
-    pub(super) role: String,
-    pub(super) blocks: Vec<Block<'a>>,
+pub(crate) struct Turn<'a> {
+    pub(crate) role: String,
+    pub(crate) blocks: Vec<Block<'a>>,
     /// The first and last message it is made of.
-    pub(super) messages: (usize, usize),
+    pub(crate) messages: (usize, usize),
 }
 
 #[derive(Debug)]
-pub(super) struct Block<'a> {
+pub(crate) struct Block<'a> {
     path: String,
     kind: String,
     json: Json<'a>,
@@ -64,7 +64,7 @@ fn check_body(json: Json<'_>, messages: &[Json<'_>], profile: &Profile, report: 
 }
 
 /// Adds a message to `turns`, merging it into the last one where that has the same role.
-pub(super) fn add_message<'a>(
+pub(crate) fn add_message<'a>(
     turns: &mut Vec<Turn<'a>>,
     index: usize,
     path: &str,
@@ -106,7 +106,7 @@ pub(super) fn add_message<'a>(
 
 /// Takes away what the agent keeps in its file and leaves out of its requests: blank texts of the model, and thinking that led to
 /// nothing.
-pub(super) fn drop_unsent(turns: &mut Vec<Turn<'_>>) {
+pub(crate) fn drop_unsent(turns: &mut Vec<Turn<'_>>) {
     let is_blank_text = |block: &Block<'_>| {
         block.kind == "text" && block.fields.text("text").is_some_and(|text| is_blank(&text))
     };
@@ -122,7 +122,7 @@ fn is_thinking(block: &Block<'_>) -> bool {
     matches!(&*block.kind, "thinking" | "redacted_thinking")
 }
 
-pub(super) fn check(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
+pub(crate) fn check(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
     if turns.is_empty() {
         report.add("A-01", "messages", "there are none; a request needs one at least");
     }
