@@ -4,7 +4,7 @@
 //!
 //! Each kind takes another place in each format. `LONGHAUL_SWEEP=1` has every kind in every place of every format.
 
-use std::{fs, path::Path, thread};
+use std::{fs, num::NonZero, path::Path, thread};
 
 use longhaul::wire::Format;
 use serde_json::{Value, json};
@@ -311,13 +311,14 @@ fn sweep(format: &str, turn: usize) {
 #[test]
 fn no_format_gives_a_secret_away() {
     let is_all = std::env::var_os("LONGHAUL_SWEEP").is_some();
-    let written: Vec<Format> = Format::ALL.into_iter().filter(|format| !format.is_import_only()).collect();
-    for (nth, pair) in written.chunks(2).enumerate() {
+    let written = Format::ALL.into_iter().filter(|format| !format.is_import_only());
+    let turns = |nth: usize| if is_all { 0..PLACES.len() } else { nth..nth + 1 };
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
+    let all: Vec<(usize, Format)> = written.enumerate().collect();
+    for some in all.chunks(at_once) {
         thread::scope(|scope| {
-            for (at, format) in pair.iter().enumerate() {
-                let own = (2 * nth + at) % PLACES.len();
-                let turns = if is_all { 0..PLACES.len() } else { own..own + 1 };
-                scope.spawn(|| turns.for_each(|turn| sweep(format.name(), turn)));
+            for (nth, format) in some {
+                scope.spawn(|| turns(nth % PLACES.len()).for_each(|turn| sweep(format.name(), turn)));
             }
         });
     }
