@@ -317,8 +317,8 @@ fn no_format_gives_a_secret_away() {
     let all: Vec<(usize, Format)> = written.enumerate().collect();
     for some in all.chunks(at_once) {
         thread::scope(|scope| {
-            for (nth, format) in some {
-                scope.spawn(|| turns(nth % PLACES.len()).for_each(|turn| sweep(format.name(), turn)));
+            for &(nth, format) in some {
+                scope.spawn(move || turns(nth % PLACES.len()).for_each(|turn| sweep(format.name(), turn)));
             }
         });
     }
