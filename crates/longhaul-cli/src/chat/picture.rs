@@ -76,9 +76,9 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
         ),
     )];
     lines.extend(judged(state, tools).map(|says| ("compared", says)));
-    lines.push(("next", next(state, &with_tools::forecast(outlook.forecast.clone(), tools))));
+    lines.push(("next", next(state, &outlook.forecast.clone().beside(tools))));
     lines.extend(outlook.adjustments.iter().map(|adjustment| ("adjusted", adjustment.to_string())));
-    lines.push(("now", with_tools::decision(outlook.decision, tools).to_string()));
+    lines.push(("now", outlook.decision.beside(tools).to_string()));
     lines.push(("would save", would_save(conversation, now_ms)));
     let cost = match outlook.cost(&conversation.known.model.prices, 0.0) {
         None => "the prices of this model are not known".to_owned(),

@@ -28,7 +28,6 @@ use crate::{
     paint::{self, Colour, GREY, Painter, grouped, harmless_json},
     settings,
     window::Room,
-    with_tools,
 };
 
 /// What fills the window, as `--json` prints it. Keys are stable.
@@ -178,7 +177,7 @@ fn seen_stored(stored: &Stored) -> View {
             due: outlook.forecast.due(),
             held: outlook.forecast.held(),
             acts_now: outlook.forecast.acts_now,
-            upcoming: with_tools::forecast(outlook.forecast, tools).upcoming,
+            upcoming: outlook.forecast.beside(tools).upcoming,
             adjusted: outlook.adjustments,
             after: if state.tokens() > limits.target { foretold() } else { None },
             budget_as_counted: None,
@@ -331,7 +330,7 @@ fn forecast(
         due: coming.due(),
         held: coming.held(),
         acts_now: coming.acts_now,
-        upcoming: with_tools::forecast(coming, tools).upcoming,
+        upcoming: coming.beside(tools).upcoming,
         adjusted,
         after,
         budget_as_counted: after.is_some().then_some(target - unseen).filter(|_| unseen > Tokens::ZERO),

@@ -9,7 +9,7 @@ use longhaul::{
     redacted_messages,
     tokens::{Accuracy, TokenCounter, count_tools},
     transcript::{Role, Tokens},
-    wire::{Document, Format},
+    wire::Document,
 };
 use longhaul_client::{Chat, ChatRequest, Endpoint, ToolDefinition};
 use serde::Serialize;
@@ -98,7 +98,7 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
     let document = input::document(file, args.from.from.0)?;
     input::warn_of_problems(file, &document, false)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let is_claudes = matches!(document.format(), Format::ClaudeCode | Format::Anthropic)
+    let is_claudes = document.format().provider() == Some("anthropic")
         || About::of(file, &document).model.is_some_and(|model| model.contains("claude"));
     Ok(Count {
         version: 1,

@@ -217,6 +217,14 @@ impl Decision {
     pub fn is_act(&self) -> bool {
         matches!(self, Decision::Act { .. })
     }
+
+    /// Returns the decision as it is told of whole requests: each has `others` beside the messages, such as the definitions of tools.
+    pub fn beside(self, others: Tokens) -> Decision {
+        match self {
+            Decision::Hold(hold) => Decision::Hold(hold.beside(others)),
+            Decision::Act { action, reason } => Decision::Act { action, reason: reason.beside(others) },
+        }
+    }
 }
 
 impl Action {
@@ -262,6 +270,19 @@ impl Reason {
             Reason::Emergency { tokens, .. } => Some(tokens),
             Reason::Messages { .. } | Reason::Refresh { .. } | Reason::Manual => None,
         }
+    }
+
+    /// Returns the reason as it is told of whole requests, each with `others` beside the messages.
+    pub fn beside(mut self, others: Tokens) -> Reason {
+        match &mut self {
+            Reason::Ratio { tokens, trigger: at, .. }
+            | Reason::ModelSwitch { tokens, trigger: at }
+            | Reason::SecondPass { tokens, trigger: at }
+            | Reason::Soft { tokens, soft: at }
+            | Reason::Emergency { tokens, budget: at } => [tokens, at].into_iter().for_each(|n| *n += others),
+            Reason::Messages { .. } | Reason::Refresh { .. } | Reason::Manual => {}
+        }
+        self
     }
 
     /// Returns whether acting can wait for the end of the turn: it saves money or keeps order, but nothing breaks
@@ -323,6 +344,23 @@ impl Hold {
             Hold::WithinTurn => "within_turn",
             Hold::Exhausted { .. } => "exhausted",
         }
+    }
+
+    /// Returns why nothing is done as it is told of whole requests, each with `others` beside the messages.
+    pub fn beside(mut self, others: Tokens) -> Hold {
+        let whole: [Option<&mut Tokens>; 3] = match &mut self {
+            Hold::BelowTrigger { tokens, next, left: _ } => [Some(tokens), Some(next), None],
+            Hold::FixedOverhead { floor, reset } => [Some(floor), Some(reset), None],
+            Hold::Hysteresis { tokens, reset, or_at } => [Some(tokens), Some(reset), Some(or_at)],
+            Hold::Exhausted { floor, over: _ } => [Some(floor), None, None],
+            // What would be freed, and what a part costs, is of the messages alone.
+            Hold::SmallGain { .. } | Hold::SmallRange { .. } => [None, None, None],
+            Hold::Disabled | Hold::BelowMinMessages { .. } | Hold::Cooldown { .. } => [None, None, None],
+            Hold::Depth { .. } | Hold::NothingToCompact | Hold::JustUndone { .. } => [None, None, None],
+            Hold::FailedRecently { .. } | Hold::SameRange { .. } | Hold::WithinTurn => [None, None, None],
+        };
+        whole.into_iter().flatten().for_each(|tokens| *tokens += others);
+        self
     }
 }
 

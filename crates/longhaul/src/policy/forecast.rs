@@ -127,6 +127,17 @@ impl Forecast {
         }
     }
 
+    /// Returns what is to come as it is told of whole requests, each with `others` beside the messages.
+    pub fn beside(mut self, others: Tokens) -> Forecast {
+        for coming in &mut self.upcoming {
+            match &mut coming.when {
+                When::Tokens { at, left: _ } => *at += others,
+                When::Messages { .. } | When::Refresh { .. } => {}
+            }
+        }
+        self
+    }
+
     /// Returns what keeps a tier from acting that has been reached.
     pub fn held(&self) -> Option<Hold> {
         self.waits.filter(|_| self.upcoming.iter().any(Upcoming::is_reached))
