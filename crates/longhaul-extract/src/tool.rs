@@ -172,7 +172,7 @@ pub(crate) fn by_name(plain: &str) -> Option<ToolFamily> {
 }
 
 /// The names that agents really use: Claude Code, Codex, pi, Cline, Roo, OpenHands, SWE-agent, Gemini CLI, opencode,
-/// Cursor, Copilot, Windsurf, Goose, and those of the seed documents (read from their recordings and documentation,
+/// Cursor, Copilot, Windsurf, Goose, and those of the documents in `docs/seeds.md` (read from their recordings and documentation,
 /// November 2026).
 const NAMES: [(ToolFamily, &str); 13] = [
     (

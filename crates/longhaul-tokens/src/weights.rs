@@ -54,7 +54,7 @@ const fn scaled(ascii: u64, beyond: u64, margin: f64) -> Weights {
 }
 
 /// Returns the weights of `family`: those of `o200k_base` times ratios of the families' tokens for one text
-/// (research of 2026-11-21: public tokenizers, and for Claude the reconstruction ctok 1.3.0), rounded up. The margins of
+/// (counted on 2026-11-21 with public tokenizers, and for Claude with ctok 1.3.0, a reconstruction), rounded up. The margins of
 /// all but the first are assumptions until calibration replaces them. Families that were not measured have the ratios of
 /// the dearest open one, and an unknown model those of the dearest of all.
 pub(crate) fn of(family: Family) -> &'static Weights {

@@ -9,8 +9,8 @@ pub(super) fn is_common(name: &str) -> bool {
     COMMON.contains(name)
 }
 
-/// Names in four or more of 66 public repositories, and plain words in five or more: the background frequencies of the
-/// recall measure (`recallbench/common.json.gz`, 2026-11-21), cut off where the measure gives no weight.
+/// Names in four or more of 66 public repositories, and plain words in five or more: the background frequencies of the measure in
+/// `docs/recall.md`, cut off where it gives no weight.
 static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("common_names.txt").lines().chain(include_str!("common_words.txt").lines()).collect()
 });

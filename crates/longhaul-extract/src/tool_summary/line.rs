@@ -15,7 +15,7 @@ pub struct ToolSummary {
     pub status: ToolStatus,
     /// Facts as `Label: value`: what was called, what came of it, and an error last.
     pub key_facts: Vec<String>,
-    /// The same facts for machines. Keys are in camel case, as the seed document has them (`exitCode`, `matchCount`).
+    /// The same facts for machines. Keys are in camel case, as the document has that `docs/seeds.md` goes through under 001 (`exitCode`, `matchCount`).
     pub metadata: BTreeMap<String, Value>,
 }
 
