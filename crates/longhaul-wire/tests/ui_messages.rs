@@ -98,7 +98,7 @@ fn what_a_provider_had_becomes_one_part_a_call() {
 #[test]
 fn losses_are_listed() {
     let fixture = str::from_utf8(samples::of("ui-messages").history).unwrap();
-    let losses = to(Format::Anthropic, &fixture).losses;
+    let losses = to(Format::Anthropic, fixture).losses;
     expect![[r#"
         what stands beside the messages is left out: trigger
         the id of the session is left out
