@@ -36,14 +36,14 @@ enum Handle {
     Number(u64),
 }
 
-/// The most that an answer costs, about.
+/// The most that an answer costs.
 const ANSWER_TOKENS: Tokens = Tokens(2_000);
+
+/// Stands between the lines of an answer.
+const BETWEEN: &str = "\n\n";
 
 /// How many messages an answer shows.
 const HITS: usize = 8;
-
-/// Text is tried at this many characters a token first: hardly any has more.
-const CHARS_PER_TOKEN: usize = 4;
 
 /// No text is cut below this many characters.
 const LEAST_SHOWN: usize = 60;
@@ -86,7 +86,7 @@ impl Session {
         RecallTool
     }
 
-    /// Answers a call of the [recall tool](Self::recall_tool) with these arguments, in at most about 2,000 tokens. What
+    /// Answers a call of the [recall tool](Self::recall_tool) with these arguments, in at most 2,000 tokens. What
     /// cannot be answered is said in words, for the model to read.
     ///
     /// # Errors
@@ -102,16 +102,15 @@ impl Session {
             (None, _) => Vec::new(),
             (Some(_), Some(record)) => vec![record.covers],
             (Some(handle), None) => match handle.spans() {
-                Some(spans) => spans,
-                None => {
-                    return Ok("a handle looks like m12, or m12-m15 for several messages".to_owned());
-                }
+                Ok(spans) => spans,
+                Err(what) => return Ok(what),
             },
         };
         if asked.message.is_none() && asked.query.is_none() {
             return Ok("give `message` a handle such as m12, or `query` words".to_owned());
         }
         let (mut found, mut notes) = (Vec::new(), Vec::new());
+        let is_asked = !wanted.is_empty();
         wanted.iter_mut().for_each(|span| span.end = span.end.min(self.state.originals().len() as u64));
         for span in wanted {
             let room = (HITS - found.len()) as u64;
@@ -134,28 +133,29 @@ impl Session {
             found.extend(hits);
         }
         if found.is_empty() {
-            return Ok("nothing was found".to_owned());
+            let last = (self.state.originals().len() as u64).checked_sub(1).filter(|_| is_asked);
+            let ends = last.map(|last| format!(": the conversation ends with m{last}"));
+            return Ok(format!("nothing was found{}", ends.unwrap_or_default()));
         }
-        let each = Tokens(ANSWER_TOKENS.0 / found.len() as u64);
         let query = asked.query.as_deref().map(Query::new);
         let line = |(nth, (ordinal, message)): (usize, &(u64, Message))| match is_gone(message) {
             true if is_changed(message) => {
-                format!("m{ordinal} was changed in the store, and cannot be shown")
+                Line::whole(format!("m{ordinal} was changed in the store, and cannot be shown"))
             }
-            true => format!("m{ordinal} was destroyed, and cannot be shown"),
+            true => Line::whole(format!("m{ordinal} was destroyed, and cannot be shown")),
             false => {
                 let said = words(message);
                 let place = query.as_ref().filter(|_| nth >= n_named).and_then(|query| query.place_in(&said));
-                let shown = clipped_around(&said, place, each, self.state.counter());
-                format!("m{ordinal} {}: {shown}", message.who())
+                Line { begins: format!("m{ordinal} {}: ", message.who()), said, place }
             }
         };
         let of_summary = summary.map(|record| {
             let covers = named_span(record.covers.start, record.covers.end);
-            format!("{} is the summary of {covers}, which begin:", record.id)
+            Line::whole(format!("{} is the summary of {covers}, which begin:", record.id))
         });
-        let lines = of_summary.into_iter().chain(found.iter().enumerate().map(line)).chain(notes);
-        Ok(lines.collect::<Vec<_>>().join("\n\n"))
+        let lines = of_summary.into_iter().chain(found.iter().enumerate().map(line));
+        let lines: Vec<Line> = lines.chain(notes.into_iter().map(Line::whole)).collect();
+        Ok(answer(&lines, self.state.counter()))
     }
 
     /// Returns the summary in the view that a model names by the id that stands in it.
@@ -250,29 +250,87 @@ fn sides(query: &str) -> Vec<String> {
 }
 
 impl Handle {
-    fn spans(&self) -> Option<Vec<Span>> {
-        match self {
-            Handle::Named(handles) => {
-                let handles = handles.split([',', ';']).filter(|handle| !handle.trim().is_empty());
-                handles.map(span).collect::<Option<Vec<Span>>>().filter(|spans| !spans.is_empty())
-            }
-            Handle::Number(at) => Some(vec![Span { start: *at, end: at.checked_add(1)? }]),
-        }
+    /// Returns the messages that it names, or what to say where it names none.
+    fn spans(&self) -> Result<Vec<Span>, String> {
+        let handles = match self {
+            Handle::Named(handles) => handles.clone(),
+            Handle::Number(at) => at.to_string(),
+        };
+        let named = handles.split([',', ';']).map(str::trim).filter(|handle| !handle.is_empty());
+        let spans = named.map(span).collect::<Result<Vec<Span>, String>>()?;
+        if spans.is_empty() { Err(no_handle(&handles)) } else { Ok(spans) }
     }
 }
 
-/// Returns `text` cut so that it costs about `most` at most, whatever it is written in.
-fn clipped(text: &str, most: Tokens, counter: &dyn TokenCounter) -> String {
-    let mut limit = usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
-    loop {
-        let clipped = clip_text(text, limit);
-        let cost = counter.count_text(&clipped);
-        if cost <= most || limit <= LEAST_SHOWN {
-            return clipped;
-        }
-        // What is cut off may have been the cheaper part.
-        limit = (limit as f64 * most.ratio_of(cost) * 0.9) as usize;
+/// What an answer tells of one message, or beside them.
+#[derive(Debug)]
+struct Line {
+    /// Stands whole.
+    begins: String,
+    /// May be cut.
+    said: String,
+    /// What was searched for stands here in it.
+    place: Option<usize>,
+}
+
+impl Line {
+    fn whole(text: String) -> Line {
+        Line { begins: text, said: String::new(), place: None }
     }
+
+    fn within(&self, most: Tokens, counter: &dyn TokenCounter) -> String {
+        let shown = clipped_around(&self.said, self.place, most - counter.count_text(&self.begins), counter);
+        format!("{}{shown}", self.begins)
+    }
+}
+
+/// Returns the lines in at most [`ANSWER_TOKENS`]: what short ones leave, long ones have.
+fn answer(lines: &[Line], counter: &dyn TokenCounter) -> String {
+    let mut most = ANSWER_TOKENS;
+    loop {
+        let answer = shared_out(lines, most, counter);
+        let cost = counter.count_text(&answer);
+        if cost <= ANSWER_TOKENS || most == Tokens::ZERO {
+            return answer;
+        }
+        // The lines together may cost a little more than each by itself.
+        most -= cost - ANSWER_TOKENS;
+    }
+}
+
+fn shared_out(lines: &[Line], most: Tokens, counter: &dyn TokenCounter) -> String {
+    // A cut line costs as much as there is room: what its whole text costs beyond that tells nothing.
+    let cost = |line: &Line| {
+        let whole = format!("{}{}{BETWEEN}", line.begins, line.said);
+        counter.count_up_to(&whole, most).unwrap_or(most)
+    };
+    let mut shortest_first: Vec<(usize, Tokens)> = lines.iter().map(cost).enumerate().collect();
+    shortest_first.sort_by_key(|(_, cost)| *cost);
+    let mut shown = vec![String::new(); lines.len()];
+    let mut left = most;
+    for (nth, (at, cost)) in shortest_first.iter().enumerate() {
+        let share = Tokens(left.0 / (lines.len() - nth) as u64);
+        let room = (*cost).min(share);
+        shown[*at] = lines[*at].within(room - counter.count_text(BETWEEN), counter);
+        left -= room;
+    }
+    shown.join(BETWEEN)
+}
+
+/// Returns `text` cut so that it costs `most` at most, and hardly less, whatever it is written in.
+fn clipped(text: &str, most: Tokens, counter: &dyn TokenCounter) -> String {
+    if counter.count_up_to(text, most).is_some() {
+        return text.to_owned();
+    }
+    let (mut fits, mut too_long) = (LEAST_SHOWN, text.chars().count());
+    while too_long > fits + 1 {
+        let limit = fits.midpoint(too_long);
+        match counter.count_up_to(&clip_text(text, limit), most) {
+            Some(_) => fits = limit,
+            None => too_long = limit,
+        }
+    }
+    clip_text(text, fits)
 }
 
 /// Returns `text` cut as [`clipped`] does it, so that what stands at `place` is in it.
@@ -295,15 +353,26 @@ fn named_span(start: u64, end: u64) -> String {
     }
 }
 
-/// Returns the messages that `m12`, `12`, `m12-m15` or `m12..m15` names.
-fn span(handle: &str) -> Option<Span> {
+/// Returns the messages that `m12`, `12`, `m12-m15` or `m12..m15` names, or what to say where it names none.
+fn span(handle: &str) -> Result<Span, String> {
     let number = |text: &str| text.trim().trim_start_matches(['m', 'M']).parse::<u64>().ok();
-    let handle = handle.trim().trim_matches(['(', ')', '[', ']']);
-    match ["..=", "..", "-", "–", " to "].iter().find_map(|between| handle.split_once(between)) {
-        Some((first, last)) => Some(Span { start: number(first)?, end: number(last)?.checked_add(1)? })
-            .filter(|span| !span.is_empty()),
-        None => number(handle).and_then(|at| Some(Span { start: at, end: at.checked_add(1)? })),
+    let bare = handle.trim_matches(['(', ')', '[', ']']);
+    let ends = match ["..=", "..", "-", "–", " to "].iter().find_map(|between| bare.split_once(between)) {
+        Some((first, last)) => number(first).zip(number(last)),
+        None => number(bare).map(|at| (at, at)),
+    };
+    match ends.and_then(|(first, last)| Some((first, last, last.checked_add(1)?))) {
+        Some((first, last, _)) if last < first => {
+            Err(format!("{handle} goes backwards; ask for m{last}-m{first}"))
+        }
+        Some((start, _, end)) => Ok(Span { start, end }),
+        None => Err(no_handle(handle)),
     }
+}
+
+fn no_handle(handle: &str) -> String {
+    let handle: String = handle.chars().take(LEAST_SHOWN).collect();
+    format!("{handle} is no handle; expected one like m12, or m12-m15 for several messages")
 }
 
 /// Returns what a message says, calls and results included.
@@ -357,9 +426,8 @@ mod tests {
         let recall = async |arguments: &str| session.recall(arguments).await.unwrap();
         assert_eq!(recall(r#"{"message":"m0"}"#).await, "m0 user: The port is 4711.");
         assert_eq!(recall(r#"{"query":"PORT 4711"}"#).await, "m0 user: The port is 4711.");
-        assert!(recall(r#"{"message":"m0-m1"}"#).await.len() < 9_000);
-        assert_eq!(recall(r#"{"message":"m7"}"#).await, "nothing was found");
-        assert!(recall(r#"{"message":"seven"}"#).await.starts_with("a handle looks like"));
+        let both = recall(r#"{"message":"m0-m1"}"#).await;
+        assert!(both.starts_with("m0 user: The port is 4711.\n\nm1 assistant: long long"), "{both}");
         assert!(recall("seven").await.starts_with("the arguments are no JSON"));
         assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
         assert_eq!(recall(r#"{"handle":"m0"}"#).await, "m0 user: The port is 4711.");
@@ -382,8 +450,31 @@ mod tests {
         for handle in ["m0", "m1", "m2", "m0-m2"] {
             let answer = session.recall(&format!(r#"{{"message":"{handle}"}}"#)).await.unwrap();
             let cost = session.state().counter().count_text(&answer);
-            assert!((Tokens(800)..=Tokens(2_100)).contains(&cost), "{handle} costs {cost}");
+            assert!((Tokens(1_900)..=Tokens(2_000)).contains(&cost), "{handle} costs {cost}");
         }
+        // What short messages leave long ones have.
+        let session =
+            asked(["Short.".to_owned(), "a word or two ".repeat(9_000), "Short as well.".to_owned()]);
+        let answer = session.recall(r#"{"message":"m0-m2"}"#).await.unwrap();
+        let cost = session.state().counter().count_text(&answer);
+        assert!((Tokens(1_900)..=Tokens(2_000)).contains(&cost), "{cost}");
+        assert!(answer.starts_with("m0 user: Short.\n\n") && answer.ends_with("m2 user: Short as well."));
+    }
+
+    #[tokio::test]
+    async fn what_names_no_message_is_told_what_would() {
+        let session = asked((0..8).map(|nth| format!("Request {nth}.")));
+        let recall = async |arguments: &str| session.recall(arguments).await.unwrap();
+        assert_eq!(recall(r#"{"message":"m6-m3"}"#).await, "m6-m3 goes backwards; ask for m3-m6");
+        assert_eq!(recall(r#"{"message":"m1, 6..3"}"#).await, "6..3 goes backwards; ask for m3-m6");
+        assert_eq!(
+            recall(r#"{"message":"seven"}"#).await,
+            "seven is no handle; expected one like m12, or m12-m15 for several messages"
+        );
+        assert_eq!(
+            recall(r#"{"message":"m70-m80"}"#).await,
+            "nothing was found: the conversation ends with m7"
+        );
     }
 
     #[tokio::test]
@@ -402,7 +493,6 @@ mod tests {
         let some = recall(r#"{"query":"module_01 nowhere"}"#).await;
         assert_eq!(some, format!("{one}\n\nno message holds all of these words: these hold some"));
         assert_eq!(recall(r#"{"query":"nowhere"}"#).await, "nothing was found");
-        assert_eq!(recall(r#"{"message":"m70-m80"}"#).await, "nothing was found");
     }
 
     /// Words that stand scattered in newer messages came before the one that holds just what was asked for.
