@@ -204,7 +204,8 @@ pub enum UsageVerdict {
     Stale,
     /// It cannot be about this view: it is nothing, larger than the window, or far above every count (a running total of a whole
     /// session, or another model's). What lies far above is taken from the next report on that differs from one before as the two
-    /// requests do: then it is what every request costs beside its messages.
+    /// requests do: then it is what every request costs beside its messages. What is larger than the window is so from the third
+    /// such report in a row on, or where it goes on from one that was taken.
     Implausible,
     /// It is what longhaul itself expected at most ([`View::tokens`]), or little more, and not what a provider counted. Taken for
     /// that, each report would raise the next one.
@@ -412,11 +413,14 @@ impl SessionState {
         let counted = covered.total() + self.fixed_overhead;
         let most = Tokens(counted.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE;
         // A provider that reports nothing reports 0.
-        if reported == Tokens::ZERO || reported > self.known_window().window {
+        if reported == Tokens::ZERO {
             return UsageVerdict::Implausible;
         }
         let report = Reported { counted: covered, tokens: reported - self.fixed_overhead };
-        if reported > most && !self.calibrated.goes_on(report) {
+        let is_above_window = reported > self.known_window().window;
+        if is_above_window && !self.calibrated.goes_on_for_long(report)
+            || reported > most && !self.calibrated.goes_on(report)
+        {
             self.calibrated.hold(report);
             return UsageVerdict::Implausible;
         }

@@ -18,8 +18,10 @@ pub(super) struct Calibrated {
     anchor: Option<Reported>,
     /// The last report of a view that the one that is was made of, where nothing was reported of this one yet.
     rewritten: Option<Reported>,
-    /// A report that lies far above the count, to be compared with the next.
+    /// A report that lies far above the count, or the window, to be compared with the next.
     held: Option<Reported>,
+    /// How many such reports went on from one another, that one included.
+    n_held: u32,
     /// What follows from all of these, so that a look at the context costs nothing; see [`SessionState::recalibrate`].
     expected: Option<Estimate>,
     scale: Scale,
@@ -48,29 +50,53 @@ impl Calibrated {
             anchor: self.anchor,
             rewritten: self.rewritten.filter(|_| self.anchor.is_none()),
             held: self.held,
+            n_held: self.n_held,
         }
     }
 
     pub(super) fn of(learned: Learned) -> Calibrated {
-        let Learned { known, model, endpoint, anchor, rewritten, held } = learned;
-        Calibrated { known, model, endpoint, anchor, rewritten, held, ..Calibrated::default() }
+        let Learned { known, model, endpoint, anchor, rewritten, held, n_held } = learned;
+        Calibrated { known, model, endpoint, anchor, rewritten, held, n_held, ..Calibrated::default() }
     }
 
-    /// Keeps a report that lies far above the count until the next one says whether every request costs so much.
+    /// Keeps a report that lies far above the count, or the window, until the next ones say whether every request costs so much.
     pub(super) fn hold(&mut self, report: Reported) {
+        let is_same = self.held.is_some_and(|held| held.counted == report.counted);
+        self.n_held = match self.goes_on_from_held(report) {
+            true => self.n_held.saturating_add(1),
+            false if is_same => self.n_held.max(1),
+            false => 1,
+        };
         self.held = Some(report);
     }
 
-    /// Returns whether a report lies above one before it by no more than what was said between can cost: then what neither counts is
-    /// beside the messages (a system prompt and tools that nobody told of), and no running total.
+    /// Returns whether a report goes on from one before it: then what neither counts is beside the messages (a system prompt and tools
+    /// that nobody told of), and no running total.
     pub(super) fn goes_on(&self, report: Reported) -> bool {
-        let newest = self.known.get(&self.model, &self.endpoint).and_then(Calibration::newest);
-        let held = self.held.filter(|held| held.counted != report.counted);
-        newest.into_iter().chain(held).any(|before| {
-            let said = report.counted.total() - before.counted.total();
-            report.tokens <= before.tokens + Tokens(said.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE
-        })
+        self.goes_on_from_newest(report) || self.goes_on_from_held(report)
     }
+
+    /// Returns whether a report above the window goes on from one that was believed, or from [a few](ENOUGH_REPORTS) of its kind
+    /// with itself: the provider took requests of that size, whatever the window is said to be.
+    pub(super) fn goes_on_for_long(&self, report: Reported) -> bool {
+        let is_long = self.n_held as usize + 1 >= ENOUGH_REPORTS;
+        self.goes_on_from_newest(report) || is_long && self.goes_on_from_held(report)
+    }
+
+    fn goes_on_from_newest(&self, report: Reported) -> bool {
+        let newest = self.known.get(&self.model, &self.endpoint).and_then(Calibration::newest);
+        newest.is_some_and(|newest| goes_on_from(newest, report))
+    }
+
+    fn goes_on_from_held(&self, report: Reported) -> bool {
+        self.held.is_some_and(|held| held.counted != report.counted && goes_on_from(held, report))
+    }
+}
+
+/// Returns whether a report lies above one before it by no more than what was said between can cost.
+fn goes_on_from(before: Reported, report: Reported) -> bool {
+    let said = report.counted.total() - before.counted.total();
+    report.tokens <= before.tokens + Tokens(said.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE
 }
 
 /// A straight line from counts to what is billed at most: what a request costs beyond its messages, and what each counted
@@ -104,6 +130,7 @@ impl SessionState {
             model.clone_into(&mut calibrated.model);
             endpoint.clone_into(&mut calibrated.endpoint);
             (calibrated.anchor, calibrated.rewritten, calibrated.held) = (None, None, None);
+            calibrated.n_held = 0;
             self.recalibrate();
         }
     }
@@ -231,8 +258,8 @@ impl SessionState {
     pub(super) fn learn(&mut self, counted: ClassCounts, tokens: Tokens) {
         let report = Reported { counted, tokens };
         let accuracy = self.counter.accuracy();
-        let Calibrated { known, model, endpoint, anchor, rewritten, held, .. } = &mut self.calibrated;
-        (*rewritten, *held) = (None, None);
+        let Calibrated { known, model, endpoint, anchor, rewritten, held, n_held, .. } = &mut self.calibrated;
+        (*rewritten, *held, *n_held) = (None, None, 0);
         let calibration = known.get_or_insert_with(model, endpoint, || Calibration::new(1.0, accuracy));
         // The same request reported twice says nothing new.
         if *anchor != Some(report) {

@@ -93,6 +93,13 @@ pub(super) struct Learned {
     /// See [`Calibrated`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held: Option<Reported>,
+    /// See [`Calibrated`].
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub(super) n_held: u32,
+}
+
+fn is_none(reports: &u32) -> bool {
+    *reports == 0
 }
 
 /// Elements of a view as they are kept: originals by their number, everything else as it is.

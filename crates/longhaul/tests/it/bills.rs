@@ -2,7 +2,7 @@
 //! that scatter.
 
 use longhaul::{
-    Session,
+    Session, UsageVerdict,
     tokens::ContextWindow,
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Usage},
 };
@@ -116,6 +116,48 @@ async fn bills_that_scatter_are_no_rise_and_no_price_of_their_own() {
         for request in requests.iter().filter(|request| request.nth > 6) {
             assert!((0.94..1.3).contains(&request.most.ratio_of(request.billed)), "{request:?}");
             assert!((0.85..1.15).contains(&request.likely.ratio_of(request.billed)), "{request:?}");
+        }
+    }
+}
+
+/// From a request on each is billed at twice what is counted, which is more than the window.
+#[tokio::test]
+async fn a_bill_above_the_window_that_stays_is_believed_and_a_running_total_is_not() {
+    let window = ContextWindow::new(Tokens(12_000), Tokens(1_500));
+    for is_total in [false, true] {
+        let mut session = Session::builder(SessionId::new("billed").unwrap(), window).build().unwrap();
+        let (mut requests, mut total) = (Vec::new(), 0);
+        for message in (0..60).flat_map(exchange) {
+            if message.role == Role::Assistant {
+                let view = session.prepare().await.unwrap();
+                let counter = session.state().counter();
+                let counted: u64 = view.messages().map(|message| counter.count_message(message).0).sum();
+                let is_large = counted > 6_200 || !requests.is_empty();
+                total += counted;
+                let billed = match (is_large, is_total) {
+                    (false, _) => counted,
+                    (true, false) => 2 * counted,
+                    (true, true) => total,
+                };
+                let most = view.tokens();
+                let usage = Usage { input: Tokens(billed), ..Usage::default() };
+                let verdict = session.report_usage(view.id(), &usage);
+                if is_large {
+                    requests.push((counted, most, Tokens(billed), verdict));
+                }
+            }
+            session.push(message);
+        }
+        let believed: Vec<_> =
+            requests.iter().map(|request| request.3 != UsageVerdict::Implausible).collect();
+        match is_total {
+            true => assert!(!believed.contains(&true), "{requests:?}"),
+            false => {
+                assert_eq!(believed[..3], [false, false, true], "{requests:?}");
+                for (_, most, billed, _) in &requests[3..] {
+                    assert!(*billed <= Tokens(10_500) && most.ratio_of(*billed) > 0.98, "{requests:?}");
+                }
+            }
         }
     }
 }
