@@ -173,6 +173,9 @@ pub enum SummarizeError {
         /// That time.
         after: Duration,
     },
+    /// It panicked. With what it does not say: that may quote the conversation, and the panic hook was told.
+    #[error("the summarizer panicked")]
+    Panicked,
     /// It failed, for a reason of its own: a summarizer that is not a ladder says so by this.
     #[error("the summarizer failed: {reason}")]
     Failed {
@@ -197,7 +200,9 @@ pub enum SummarizeError {
 /// say otherwise. Then it drops the future, and rules write. One that blocks its thread cannot be dropped: its work belongs on a
 /// thread of its own.
 ///
-/// What goes wrong it says as [`SummarizeError::Failed`]: rules write, and observers are told the reason.
+/// What goes wrong it says as [`SummarizeError::Failed`]: rules write, and observers are told the reason. A session takes one whose
+/// [`summarize`](Self::summarize) panics for one that failed ([`SummarizeError::Panicked`]), and asks it again the next time; where
+/// panics abort, the program ends.
 ///
 /// ```
 /// use async_trait::async_trait;

@@ -93,7 +93,8 @@ use trail::Trail;
 use undone::Undone;
 use worked::Worked;
 
-/// Settings of [`summarize`].
+/// Settings of [`summarize`]. Shares are the most that each may take; where they come to more than 1 together, those that stand first
+/// in a summary leave nothing for the rest.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RulesOptions {

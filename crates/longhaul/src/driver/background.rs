@@ -122,7 +122,8 @@ impl Background {
     /// Returns what the session's summarizer writes, or the rules where nobody is to be asked.
     ///
     /// # Errors
-    /// Those of the summarizer, and [`SummarizeError::TimedOut`] where it gives nothing within `summary_deadline_ms`.
+    /// Those of the summarizer, [`SummarizeError::TimedOut`] where it gives nothing within `summary_deadline_ms`, and
+    /// [`SummarizeError::Panicked`].
     pub async fn draft(&self) -> Result<Draft, SummarizeError> {
         match &self.summarizer {
             Some(summarizer) => asked(&**summarizer, self.job.request(), &*self.sleep, self.limit).await,

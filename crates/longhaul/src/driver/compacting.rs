@@ -1,6 +1,13 @@
 //! A compaction from the decision to the store: planned, written by a model or by rule, applied.
 
-use std::{error::Error as _, time::Duration};
+use std::{
+    error::Error as _,
+    future::{Future as _, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
 
 use longhaul_store::StoreError;
 use longhaul_summarize::{Draft, Reviewed, SummarizeError, Summarizer, SummaryRequest, within};
@@ -330,8 +337,23 @@ impl Session {
     }
 }
 
-/// Asks a summarizer, and waits as long as is set; a person who is shown what it wrote takes their own time.
+/// Asks a summarizer, and waits as long as is set; a person who is shown what it wrote takes their own time. One that panics has
+/// failed: nothing of the session's is changed while it is asked, and what it left of its own in disorder is behind its own locks.
 pub(super) async fn asked(
+    summarizer: &dyn Summarizer,
+    request: SummaryRequest<'_>,
+    sleep: &dyn Sleep,
+    limit: Duration,
+) -> Result<Draft, SummarizeError> {
+    let mut asking = pin!(asked_unguarded(summarizer, request, sleep, limit));
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| asking.as_mut().poll(context)));
+        polled.unwrap_or(Poll::Ready(Err(SummarizeError::Panicked)))
+    })
+    .await
+}
+
+async fn asked_unguarded(
     summarizer: &dyn Summarizer,
     request: SummaryRequest<'_>,
     sleep: &dyn Sleep,

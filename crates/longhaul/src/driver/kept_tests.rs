@@ -439,3 +439,37 @@ async fn what_was_changed_in_the_store_is_told_and_not_taken_up() {
         assert!(!answer.contains("m4 user"), "{answer}");
     }
 }
+
+/// It was told at the next request, which failed.
+#[tokio::test]
+async fn a_pin_that_no_request_can_hold_is_refused_and_changes_nothing() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens(300));
+    let builder = Session::builder(SessionId::new("pins").unwrap(), window);
+    let mut session = builder.counter(Arc::new(longhaul_tokens::CharsPer4)).build().unwrap();
+    let large = session.push(Message::user("words ".repeat(3_000)));
+    let (one, other) = (
+        session.push(Message::user("a b ".repeat(1_500))),
+        session.push(Message::user("c d ".repeat(1_500))),
+    );
+    session.push(Message::assistant("I see."));
+    session.push(Message::user("Go on."));
+    session.prepare().await.unwrap();
+    let before = shown(&session);
+    let error = session.pin(large).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "m0 cannot be pinned: it costs 4,504 tokens, and with 0 pinned already that is over the budget of 2,700"
+    );
+    session.pin(one).await.unwrap();
+    session.prepare().await.unwrap();
+    let error = session.pin(other).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "m2 cannot be pinned: it costs 1,504 tokens, and with 1,504 pinned already that is over the budget of 2,700"
+    );
+    assert!(session.state().pins().eq([one.ordinal]));
+    assert!(session.unpin(one));
+    session.pin(other).await.unwrap();
+    session.prepare().await.unwrap();
+    assert_ne!(shown(&session), before);
+}

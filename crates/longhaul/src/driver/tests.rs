@@ -33,6 +33,8 @@ pub(super) enum Answer {
     Fails,
     TooLong,
     Never,
+    /// Breaks its own rules while it holds a lock.
+    Panics,
 }
 
 /// A summarizer that does what it is told, in turn, and counts how often it was asked.
@@ -40,11 +42,12 @@ pub(super) enum Answer {
 pub(super) struct Told {
     answers: Vec<Answer>,
     asked: AtomicU64,
+    lock: Mutex<()>,
 }
 
 impl Told {
     pub(super) fn new(answers: &[Answer]) -> Arc<Told> {
-        Arc::new(Told { answers: answers.to_vec(), asked: AtomicU64::new(0) })
+        Arc::new(Told { answers: answers.to_vec(), asked: AtomicU64::new(0), lock: Mutex::default() })
     }
 
     fn asked(&self) -> u64 {
@@ -64,6 +67,10 @@ impl Summarizer for Told {
             Answer::Good => says(format!("{} messages were about files.", request.entries.len())),
             Answer::TooLong => says("much too long ".repeat(request.limit.0 as usize)),
             Answer::Never => std::future::pending().await,
+            Answer::Panics => {
+                let _held = self.lock.lock().unwrap();
+                panic!("byte 3 of {:?} is no boundary", request.entries.len())
+            }
             Answer::Fails => Err(SummarizeError::Exhausted {
                 attempts: vec![Attempt {
                     summarizer: "told".into(),
@@ -583,11 +590,13 @@ async fn an_unpinned_message_that_was_too_large_wedges_nothing() {
     for prepares_between in [true, false] {
         let session = SessionId::new("pins").unwrap();
         let mut session =
-            Session::builder(session, ContextWindow::new(Tokens(8_000), Tokens(1_000))).build().unwrap();
+            Session::builder(session, ContextWindow::new(Tokens(64_000), Tokens(1_000))).build().unwrap();
         let large: String = (0..4_000).map(|nth| format!("line {nth} of it\n")).collect();
         let large = session.push(Message::user(large));
         session.prepare().await.unwrap();
         session.pin(large).await.unwrap();
+        let small = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+        session.switch_model(small, Arc::new(CharsPer4), Config::default()).unwrap();
         if prepares_between {
             let error = session.prepare().await.unwrap_err().to_string();
             assert!(error.contains("of them pinned or in memory blocks"), "{error}");

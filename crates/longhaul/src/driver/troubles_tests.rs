@@ -463,3 +463,53 @@ async fn another_way_lists_the_records_once_however_many_there_are() {
     assert_eq!(store.n_listed.load(Relaxed), 1);
     assert_eq!(store.chain(session.line()).await.unwrap().len(), 6);
 }
+
+/// A summarizer of the caller's that panics is one that failed: rules write, and the session goes on.
+#[tokio::test]
+async fn a_summarizer_that_panics_has_failed_and_the_session_goes_on() {
+    use super::{
+        kept_tests::{shown, turn},
+        tests::{Answer, Told, manager},
+    };
+    let config = |abort_on_failure| Config {
+        mode: SummaryMode::Llm,
+        soft_action: crate::config::SoftAction::Off,
+        failure_cooldown_ms: 0,
+        cooldown_messages: 0,
+        abort_on_failure,
+        ..Config::default()
+    };
+    // The second time it finds its own lock poisoned.
+    let (mut session, log) = manager(config(false), Some(Told::new(&[Answer::Panics])));
+    for nth in 0..80 {
+        turn(&mut session, nth);
+        assert!(session.prepare().await.unwrap().tokens() <= session.state().budget());
+    }
+    let record = session.state().summary().unwrap();
+    assert_eq!((record.mode, record.depth > 0), (SummaryMode::Rules, true));
+    let lines: Vec<String> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    let failed: Vec<&String> = lines.iter().filter(|line| line.contains("gave no summary")).collect();
+    assert!(failed.len() > 1, "{lines:?}");
+    // What it panicked with may quote the conversation.
+    assert!(
+        failed.iter().all(|line| *line == "summarizer gave no summary: the summarizer panicked"),
+        "{failed:?}"
+    );
+
+    let (mut session, _) = manager(config(true), Some(Told::new(&[Answer::Panics, Answer::Good])));
+    (0..6).for_each(|nth| turn(&mut session, nth));
+    let before = shown(&session);
+    let error = session.compact(None).await.unwrap_err();
+    assert_eq!(error.to_string(), "no summary could be made: the summarizer panicked");
+    assert_eq!(shown(&session), before);
+    session.compact(None).await.unwrap();
+    assert_eq!(session.state().summary().unwrap().mode, SummaryMode::Llm);
+
+    let (mut session, _) = manager(config(false), Some(Told::new(&[Answer::Panics])));
+    let mut background = (0..40).find_map(|nth| {
+        turn(&mut session, nth);
+        session.start_background()
+    });
+    let error = background.take().unwrap().draft().await.unwrap_err();
+    assert_eq!(error.to_string(), "the summarizer panicked");
+}

@@ -16,7 +16,7 @@ use longhaul_transcript::{
 use longhaul_wire::{CacheMark, Format, Lifetime, Profile, validate};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Finished, SessionState, Shown, View};
+use super::{Finished, PinError, SessionState, Shown, View};
 use crate::{
     Config, Decision, Preset,
     policy::{Action, Hold, Reason},
@@ -220,7 +220,8 @@ impl Run {
             Step::Pin(at) => {
                 // No more than the window can hold.
                 if let Some(id) = self.id(at).filter(|id| self.state.cost(id.ordinal) < Tokens(60)) {
-                    self.state.pin(id).unwrap();
+                    let pinned = self.state.pin(id);
+                    assert!(matches!(pinned, Ok(_) | Err(PinError::TooLarge { .. })), "{pinned:?}");
                 }
             }
             Step::Unpin(at) => {

@@ -158,9 +158,14 @@ impl SessionState {
 
     /// Returns what stays in every view: pinned messages, a summary of the provider's own, and memory blocks.
     pub(crate) fn pinned_tokens(&self) -> Tokens {
-        let pins = self.pins.iter().filter_map(|ordinal| self.items.get(*ordinal));
-        let pinned = pins.fold(self.items.sums().blocks, |sum, placed| sum + placed.counts.total());
-        self.scale().billed(pinned)
+        self.scale().billed(self.pinned_beside(Span { start: 0, end: 0 }))
+    }
+
+    /// Returns what is counted of what is pinned or in memory blocks, but for the messages of `span`.
+    pub(super) fn pinned_beside(&self, span: Span) -> Tokens {
+        let others = self.pins.iter().filter(|ordinal| !span.contains(**ordinal));
+        let pins = others.filter_map(|ordinal| self.items.get(*ordinal));
+        pins.fold(self.items.sums().blocks, |sum, placed| sum + placed.counts.total())
     }
 
     /// Returns what the newest request costs in the view, where it is before `ordinal` and not pinned as well.

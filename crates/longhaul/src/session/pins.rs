@@ -27,6 +27,21 @@ pub enum PinError {
     /// The message is in the store only and has to be read back first.
     #[error("m{} is not at hand", .0.ordinal)]
     NotAtHand(MessageId),
+    /// No request could hold it: with what is pinned already it is more than the budget.
+    #[error(
+        "m{} cannot be pinned: it costs {tokens:#} tokens, and with {pinned:#} pinned already that is over the budget of {budget:#}",
+        .message.ordinal
+    )]
+    TooLarge {
+        /// The message.
+        message: MessageId,
+        /// What it costs, with the exchange that it is part of.
+        tokens: Tokens,
+        /// What the other pinned messages and the memory blocks cost.
+        pinned: Tokens,
+        /// What a request may cost.
+        budget: Tokens,
+    },
 }
 
 /// A memory block cannot have this name: it stands in the block's first line, in brackets. Nothing was changed.
@@ -41,7 +56,7 @@ impl SessionState {
     /// returns whether it did.
     ///
     /// # Errors
-    /// When there is no such message, or it is not at hand.
+    /// When there is no such message, it is not at hand, or it is too large to be in every view.
     pub fn pin(&mut self, id: MessageId) -> Result<bool, PinError> {
         if id.ordinal >= self.n_total() {
             return Err(PinError::Unknown(id));
@@ -53,6 +68,14 @@ impl SessionState {
             } else {
                 PinError::Unknown(id)
             });
+        }
+        let span = self.exchange_of(id.ordinal);
+        let counted = (span.start..span.end).map(|ordinal| self.cost(ordinal)).sum();
+        // No more than what is sure: less may be billed than is counted.
+        let known = |counted: Tokens| self.scale().billed(counted).min(counted);
+        let (tokens, pinned, budget) = (known(counted), known(self.pinned_beside(span)), self.budget());
+        if !self.pins.contains(&id.ordinal) && tokens + pinned > budget {
+            return Err(PinError::TooLarge { message: id, tokens, pinned, budget });
         }
         let is_shown = matches!(
             self.items.get(id.ordinal).map(|placed| &placed.shown),
