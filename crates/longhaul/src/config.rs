@@ -81,7 +81,7 @@ pub struct Config {
     /// Unit: a ratio of `ratio_base`, or tokens. Range: above `reset_ratio`, up to 1.0, and above the 200 tokens that any
     /// compaction leaves. A higher value compacts later: more is kept verbatim and in the provider's cache, and there is less room for one large tool result, and for what is
     /// said while a summary is made in the background. What is given in tokens, or of the whole window, lies at
-    /// nine tenths of the budget at most.
+    /// nine tenths of the budget at most. Of this and the three below it, those that nobody set follow those that somebody did.
     pub trigger_ratio: Threshold,
 
     /// After a compaction the hard tier fires again once the context was below this, or has grown by as much as lies between
@@ -155,7 +155,7 @@ pub struct Config {
 
     /// Compacts when the view holds more messages than this, whatever they cost; summaries are not counted.
     ///
-    /// Unit: messages, or `off`. Range: above `min_messages` and `preserve_recent`. A higher value compacts later.
+    /// Unit: messages, or `off`. Range: above `min_messages` and `preserve_recent`, up to 1,000,000. A higher value compacts later.
     #[serde(with = "or_off")]
     pub trigger_messages: Option<u64>,
 
@@ -167,7 +167,7 @@ pub struct Config {
     /// How many of the newest messages stay verbatim in any case. Reduced to no less than 2 where the budget demands it. Room
     /// that the summary leaves below the target is filled with more of them.
     ///
-    /// Unit: messages. Range: 2 and up. A higher value leaves less to compact.
+    /// Unit: messages. Range: 2 to 1,000,000. A higher value leaves less to compact.
     pub preserve_recent: u64,
 
     /// The most that the messages of `preserve_recent` may cost; past it fewer of them are sure to stay, no less than 2. `off`
@@ -235,7 +235,7 @@ pub struct Config {
     /// Compacts anew after this many messages since the last compaction, whatever the ratio. What the soft tier digests or trims is
     /// no compaction.
     ///
-    /// Unit: messages, or `off`. Range: at least `cooldown_messages` and 1. A higher value refreshes less often.
+    /// Unit: messages, or `off`. Range: at least `cooldown_messages` and 1, up to 1,000,000. A higher value refreshes less often.
     #[serde(with = "or_off")]
     pub force_refresh_after_messages: Option<u64>,
 
@@ -451,17 +451,22 @@ impl Config {
         let is_of =
             |(name, _): &(&String, _)| provider_name(name).eq_ignore_ascii_case(provider_name(provider));
         self.providers.iter().filter(is_of).for_each(|(_, overrides)| overrides.apply_to(&mut config));
+        if let Some(overrides) = self.of_model(model) {
+            overrides.apply_to(&mut config);
+        }
+        config
+    }
+
+    /// Returns the settings for this model: those of the longest name that matches.
+    pub(crate) fn of_model(&self, model: &str) -> Option<&Overrides> {
         let matching = self.models.iter().filter(|(name, _)| match name.strip_suffix('*') {
             Some(prefix) => model.starts_with(prefix),
             None => model == name.as_str(),
         });
         // An exact name is never shorter than a pattern that matches the same model, save for the star.
-        if let Some((_, overrides)) =
-            matching.max_by_key(|(name, _)| (name.trim_end_matches('*').len(), !name.ends_with('*')))
-        {
-            overrides.apply_to(&mut config);
-        }
-        config
+        let longest =
+            matching.max_by_key(|(name, _)| (name.trim_end_matches('*').len(), !name.ends_with('*')));
+        longest.map(|(_, overrides)| overrides)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use longhaul_transcript::Tokens;
 use serde::Serialize;
 
-use super::{Config, SoftAction, SummaryLimit, Threshold};
+use super::{Config, SoftAction, SummaryLimit, Threshold, threshold::Thresholds};
 use crate::{Preset, compact::FLOOR_EXTRA};
 
 /// Bytes of a line that stands in every summary.
@@ -55,7 +55,7 @@ impl Config {
     ///
     /// The order `target < soft < reset < trigger <= 1` is checked where both sides are of one kind; a ratio and a
     /// number of tokens can only be compared for a given budget (see [`Config::limits`]). Without a soft tier `soft` orders
-    /// nothing.
+    /// nothing. A threshold that has the value of the defaults, or of the preset, follows those that have another.
     pub fn validate(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         self.check_base(&mut problems);
@@ -143,9 +143,13 @@ impl Config {
             "preserve_recent",
             format!("{} is too small; expected at least {}", self.preserve_recent, Config::MIN_TAIL),
         );
-        for (field, messages) in
-            [("min_messages", self.min_messages), ("cooldown_messages", self.cooldown_messages)]
-        {
+        for (field, messages) in [
+            ("min_messages", self.min_messages),
+            ("cooldown_messages", self.cooldown_messages),
+            ("preserve_recent", self.preserve_recent),
+            ("trigger_messages", self.trigger_messages.unwrap_or_default()),
+            ("force_refresh_after_messages", self.force_refresh_after_messages.unwrap_or_default()),
+        ] {
             check(
                 messages <= MOST_MESSAGES,
                 field,
@@ -286,14 +290,24 @@ impl Config {
                 format!("{tail} tokens are above trigger_ratio ({trigger} tokens)"),
             );
         }
-        for pair in tiers.windows(2) {
-            let ((low_name, low), (high_name, high)) = (pair[0], pair[1]);
-            check(
-                low.is_below(high) != Some(false),
-                low_name,
-                format!("{low} is not below {high_name} ({high}); expected target < soft < reset < trigger"),
-            );
+        for problem in self.contradictions(self.thresholds()) {
+            check(false, &problem.field, problem.message);
         }
+    }
+
+    /// Returns what is in no order of `thresholds` once those that nobody set follow the others.
+    pub(super) fn contradictions(&self, thresholds: Thresholds) -> Vec<Problem> {
+        let followed = thresholds.followed();
+        let target =
+            if self.target_context_tokens.is_some() { "target_context_tokens" } else { "target_ratio" };
+        let names = [target, "soft_ratio", "reset_ratio", "trigger_ratio"];
+        let problem = |(low, high): (usize, usize)| {
+            let (below, above) = (followed.wanted[low], followed.wanted[high]);
+            let high = names[high];
+            let expected = "expected target < soft < reset < trigger";
+            Problem::new(names[low], format!("{below} is not below {high} ({above}); {expected}"))
+        };
+        followed.contradictions().into_iter().map(problem).collect()
     }
 }
 
@@ -323,7 +337,6 @@ mod tests {
         "#;
         expect![[r#"
             version: 2 is not a version this longhaul reads; expected 1
-            target_ratio: 0.4 is not below soft_ratio (0.3); expected target < soft < reset < trigger
             reset_ratio: 0.8 is not below trigger_ratio (0.7); expected target < soft < reset < trigger
             min_gain_ratio: 0.9 is not within 0.0 and 0.5
             preserve_recent: 1 is too small; expected at least 2
@@ -337,17 +350,17 @@ mod tests {
     #[test]
     fn an_override_is_checked_with_what_it_overrides() {
         expect![[r#"
-            models.tiny.reset_ratio: 0.7 is not below trigger_ratio (0.65); expected target < soft < reset < trigger
+            models.tiny.reset_ratio: 0.68 is not below trigger_ratio (0.65); expected target < soft < reset < trigger
             models.a*b: expected a name, with `*` only at its end
             providers.open*: expected the name of one provider, without `*`
         "#]]
-        .assert_eq(&problems("[models.tiny]\ntrigger_ratio = 0.65\n[models.\"a*b\"]\n[models.\"gpt-*\"]\n[providers.'open*']\n").lines().rev().map(|l| format!("{l}\n")).collect::<String>());
+        .assert_eq(&problems("reset_ratio = 0.68\n[models.tiny]\ntrigger_ratio = 0.65\n[models.\"a*b\"]\n[models.\"gpt-*\"]\n[providers.'open*']\n").lines().rev().map(|l| format!("{l}\n")).collect::<String>());
     }
 
     #[test]
     fn without_a_soft_tier_its_ratio_orders_nothing() {
-        assert_eq!(problems("soft_ratio = 0.1\nsoft_action = \"off\""), "");
-        assert_ne!(problems("soft_ratio = 0.1"), "");
+        assert_eq!(problems("target_ratio = 0.3\nsoft_ratio = 0.1\nsoft_action = \"off\""), "");
+        assert_ne!(problems("target_ratio = 0.3\nsoft_ratio = 0.1"), "");
     }
 
     #[test]
@@ -356,6 +369,43 @@ mod tests {
         let config: Config = toml::from_str("target_ratio = 0.1").unwrap();
         let limits = config.limits(Tokens(100_000), Tokens(100_000));
         assert_eq!((limits.target, limits.tail), (Tokens(10_000), Tokens(10_000)));
+    }
+
+    #[test]
+    fn one_threshold_set_alone_has_the_others_follow() {
+        let limits = |text: &str| {
+            assert_eq!(problems(text), "", "{text}");
+            let config: Config = toml::from_str(text).unwrap();
+            let limits = config.limits(Tokens(100_000), Tokens(100_000));
+            assert!(!limits.adjusted, "{text}");
+            [limits.target, limits.soft, limits.reset, limits.trigger].map(|tokens| tokens.0)
+        };
+        for (text, expected) in [
+            ("", [40_000, 60_000, 70_000, 92_000]),
+            ("trigger_ratio = 0.5", [30_000, 40_000, 45_000, 50_000]),
+            ("trigger_ratio = 0.95", [40_000, 60_000, 70_000, 95_000]),
+            ("trigger_ratio = 0.01", [600, 801, 900, 1_000]),
+            ("reset_ratio = 0.5", [33_300, 44_500, 50_000, 92_000]),
+            ("reset_ratio = 0.96", [40_000, 60_000, 96_000, 98_000]),
+            ("soft_ratio = 0.3", [22_500, 30_000, 70_000, 92_000]),
+            ("soft_ratio = 0.8", [40_000, 80_000, 86_000, 92_000]),
+            ("target_ratio = 0.65", [65_000, 67_500, 70_000, 92_000]),
+            ("target_ratio = 0.3\ntrigger_ratio = 0.5", [30_000, 40_000, 45_000, 50_000]),
+            ("soft_ratio = 0.45\ntrigger_ratio = 0.5", [33_700, 45_000, 47_500, 50_000]),
+            ("soft_action = \"off\"\ntrigger_ratio = 0.5", [33_700, 45_000, 45_000, 50_000]),
+        ] {
+            assert_eq!(limits(text), expected, "{text}");
+        }
+        for text in [
+            "reset_ratio = 0.6\ntrigger_ratio = 0.5",
+            "target_ratio = 0.5\ntrigger_ratio = 0.5",
+            "soft_ratio = 0.55\ntrigger_ratio = 0.5",
+            "reset_ratio = 1.0",
+        ] {
+            let low = text.split(' ').next().unwrap();
+            let told = problems(text);
+            assert!(told.starts_with(low) && told.lines().count() == 1, "{text}: {told}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::{Config, ConfigError, Problem};
+use super::{Config, ConfigError, Problem, threshold::Thresholds};
 use crate::Preset;
 
 /// Where a setting's value comes from, weakest first.
@@ -160,7 +160,13 @@ impl Layered {
         let config: Config = serde_json::from_value(Value::Object(merged))
             .map_err(|error| ConfigError { problems: vec![Problem::new("config", error.to_string())] })?;
         let unknown = unknown(&problems, &sources);
-        let of_values = config.validate().into_iter().filter(|problem| !is_about(problem, &unknown));
+        let mut of_values = config.validate();
+        for problem in written_contradictions(&config, &sources) {
+            if of_values.iter().all(|other| other.field != problem.field) {
+                of_values.push(problem);
+            }
+        }
+        let of_values = of_values.into_iter().filter(|problem| !is_about(problem, &unknown));
         problems.extend(of_values.map(|problem| {
             let source = sources.get(&problem.field).map(ToString::to_string).unwrap_or_default();
             Problem { source, ..problem }
@@ -219,6 +225,17 @@ fn unknown(problems: &[Problem], sources: &BTreeMap<String, Source>) -> BTreeSet
     let is_whole = problems.iter().any(|problem| ["file", "preset"].contains(&&*problem.field));
     let unset = sources.iter().filter(|(_, source)| is_whole && **source == Source::Default);
     problems.iter().map(|problem| &problem.field).chain(unset.map(|(field, _)| field)).cloned().collect()
+}
+
+/// Returns what is in no order of the thresholds that were written down, be it with the value that they have anyway.
+fn written_contradictions(config: &Config, sources: &BTreeMap<String, Source>) -> Vec<Problem> {
+    let is_written = |name: &&str| {
+        sources.get(*name).is_some_and(|source| !matches!(source, Source::Default | Source::Preset(_)))
+    };
+    let names: [&[&str]; 4] =
+        [&["target_ratio", "target_context_tokens"], &["soft_ratio"], &["reset_ratio"], &["trigger_ratio"]];
+    let is_set = names.map(|names| names.iter().any(is_written));
+    config.contradictions(Thresholds { is_set, ..config.thresholds() })
 }
 
 /// Returns whether a problem of values is about any of these settings, by its name or by what its value was compared with.
@@ -389,8 +406,11 @@ mod tests {
 
     #[test]
     fn values_that_do_not_fit_each_other_name_their_source() {
+        let trigger = Layer::file("a.toml", "trigger_ratio = 0.92");
         let flag = Layer::flag("--set reset_ratio", "reset_ratio", "95%");
-        let error = Layered::from_layers(vec![flag]).unwrap_err();
+        // Alone it would have the trigger follow.
+        assert!(Layered::from_layers(vec![flag.clone()]).is_ok());
+        let error = Layered::from_layers(vec![flag, trigger]).unwrap_err();
         expect![[r#"
             the configuration has 1 problem:
               reset_ratio: 0.95 is not below trigger_ratio (0.92); expected target < soft < reset < trigger (from flag --set reset_ratio)"#]]

@@ -6,6 +6,7 @@ use longhaul_transcript::Tokens;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Config, RatioBase, SoftAction};
+use crate::Preset;
 
 /// A limit: a ratio of [`Config::ratio_base`], or a number of tokens.
 ///
@@ -75,6 +76,30 @@ impl Threshold {
         match self {
             Threshold::Ratio(ratio) => ratio > 0.0 && ratio <= 1.0,
             Threshold::Tokens(tokens) => tokens > Tokens::ZERO,
+        }
+    }
+
+    /// Returns `share` of this.
+    fn scaled(self, share: f64) -> Threshold {
+        match self {
+            // Three places are enough for people to read.
+            Threshold::Ratio(ratio) if ratio >= 0.1 => {
+                Threshold::Ratio((ratio * share * 1e3 + 1e-6).floor() / 1e3)
+            }
+            Threshold::Ratio(ratio) => Threshold::Ratio(ratio * share),
+            Threshold::Tokens(tokens) => Threshold::Tokens(tokens.scaled(share)),
+        }
+    }
+
+    /// Returns what lies between this and `high`, or between this and the most of its kind where there is no such.
+    fn between(self, high: Option<Threshold>) -> Threshold {
+        match (self, high) {
+            (Threshold::Ratio(low), Some(Threshold::Ratio(high))) => Threshold::Ratio((low + high) / 2.0),
+            (Threshold::Tokens(low), Some(Threshold::Tokens(high))) => {
+                Threshold::Tokens(Tokens(low.0.midpoint(high.0)))
+            }
+            (Threshold::Ratio(low), _) => Threshold::Ratio((low + 1.0) / 2.0),
+            (Threshold::Tokens(low), _) => Threshold::Tokens(low.scaled(1.0 / HIGHEST_RESET)),
         }
     }
 
@@ -208,6 +233,14 @@ pub struct Adjustment {
     pub below: Option<(Setting, Tokens)>,
 }
 
+/// The thresholds of [`Config`], lowest first, and which of them somebody set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Thresholds {
+    pub(super) wanted: [Threshold; 4],
+    pub(super) is_set: [bool; 4],
+    pub(super) has_soft_tier: bool,
+}
+
 /// A setting that is a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -265,11 +298,71 @@ impl fmt::Display for Adjustment {
 /// summary is made before the hard limit is reached.
 const HIGHEST_TRIGGER: f64 = 0.9;
 
+impl Thresholds {
+    /// Returns these with those that nobody set in their order with those that somebody did: no higher than the one above allows, and
+    /// else between the two that are set. Kinds that only a budget can compare stay as they are.
+    pub(super) fn followed(mut self) -> Thresholds {
+        if self.are_in_order() {
+            return self;
+        }
+        let is_below = |low: Threshold, high: Threshold| low.is_below(high) != Some(false);
+        let places = self.places();
+        for (nth, at) in places.iter().copied().enumerate().rev().filter(|(_, at)| !self.is_set[*at]) {
+            let high = places.get(nth + 1).map(|at| self.wanted[*at]);
+            let low = places[..nth].iter().rev().find(|at| self.is_set[**at]).map(|at| self.wanted[*at]);
+            let highest = high.map(|high| high.scaled(HIGHEST[at]));
+            let mut follows = self.wanted[at];
+            if let Some(highest) = highest.filter(|highest| highest.is_below(follows) == Some(true)) {
+                follows = highest;
+            }
+            if let Some(low) = low.filter(|low| !is_below(*low, follows)) {
+                follows = low.between(high);
+            }
+            self.wanted[at] = follows;
+        }
+        self
+    }
+
+    /// Returns the pairs, lower first, that are in no order: of those that are set, or where that is not it, of all.
+    pub(super) fn contradictions(&self) -> Vec<(usize, usize)> {
+        let of = |places: &[usize]| -> Vec<(usize, usize)> {
+            let pairs = places.windows(2).map(|pair| (pair[0], pair[1]));
+            pairs
+                .filter(|(low, high)| self.wanted[*low].is_below(self.wanted[*high]) == Some(false))
+                .collect()
+        };
+        let places = self.places();
+        let set: Vec<usize> = places.iter().copied().filter(|at| self.is_set[*at]).collect();
+        let of_set = of(&set);
+        if of_set.is_empty() { of(&places) } else { of_set }
+    }
+
+    fn are_in_order(&self) -> bool {
+        let [target, soft, reset, trigger] = self.wanted;
+        let is_below = |low: Threshold, high: Threshold| low.is_below(high) != Some(false);
+        let is_below_reset = match self.has_soft_tier {
+            true => is_below(target, soft) && is_below(soft, reset),
+            false => is_below(target, reset),
+        };
+        is_below_reset && is_below(reset, trigger)
+    }
+
+    /// Returns the places of those that stand for something.
+    fn places(&self) -> Vec<usize> {
+        (0..4).filter(|at| *at != SOFT || self.has_soft_tier).collect()
+    }
+}
+
+/// The place of the soft tier's threshold.
+const SOFT: usize = 1;
+
 /// Where the thresholds below the trigger lie at most when they have to be adjusted: the share of the one above. The
 /// smaller of this and what the setting asks for is used, so that what fits stays as it was set.
 const HIGHEST_RESET: f64 = 0.9;
 const HIGHEST_SOFT: f64 = 0.89;
 const HIGHEST_TARGET: f64 = 0.75;
+/// The same by place; nothing is above the trigger.
+const HIGHEST: [f64; 4] = [HIGHEST_TARGET, HIGHEST_SOFT, HIGHEST_RESET, 1.0];
 
 impl Config {
     /// Returns the thresholds in tokens for a model with this `window` and this `budget` (window less reserved output
@@ -336,13 +429,60 @@ impl Config {
                 Setting::SoftRatio => Some(self.soft_ratio),
                 Setting::ResetRatio => Some(self.reset_ratio),
                 Setting::TriggerRatio => Some(self.trigger_ratio),
-                Setting::PreserveRecentTokens => self.preserve_recent_tokens,
+                // It follows none of the others.
+                Setting::PreserveRecentTokens => {
+                    return self.preserve_recent_tokens != self.usual().preserve_recent_tokens;
+                }
             };
             matches!(threshold, Some(Threshold::Tokens(_)))
         };
         let mut all = self.adjustments(window, budget);
         all.retain(is_in_tokens);
         all
+    }
+
+    /// Returns why `max_summary_tokens` has no effect, where it is above what a view is to keep to.
+    pub(crate) fn summary_limit_unused(&self, window: Tokens, budget: Tokens) -> Option<String> {
+        let (most, target) = (self.max_summary_tokens.tokens()?, self.limits(window, budget).target);
+        let setting = match self.target_context_tokens {
+            Some(_) => Setting::TargetContextTokens,
+            None => Setting::Target,
+        };
+        // What a preset sets it sets for any window.
+        let is_presets = || self.max_summary_tokens == self.usual().max_summary_tokens;
+        (most > target && !is_presets()).then(|| {
+            format!(
+                "{most:#} tokens are above {setting} ({target:#}) in a budget of {budget:#}, and a view is to keep to that with \
+                 its summary"
+            )
+        })
+    }
+
+    /// Returns the settings that these began with: those of the preset, or the defaults.
+    fn usual(&self) -> Config {
+        let of = |preset: Preset| serde_json::from_value(preset.settings().into());
+        self.preset.and_then(|preset| of(preset).ok()).unwrap_or_default()
+    }
+
+    /// Returns the thresholds as they are set; what is as it usually is nobody set.
+    pub(super) fn thresholds(&self) -> Thresholds {
+        let usual = self.usual().wanted_thresholds();
+        let wanted = self.wanted_thresholds();
+        let is_set = [0, 1, 2, 3].map(|at| wanted[at] != usual[at]);
+        Thresholds { wanted, is_set, has_soft_tier: self.soft_action != SoftAction::Off }
+    }
+
+    /// Returns the thresholds in their order, as far as that can be. What nobody set is asked for only where there is none yet: this is
+    /// looked at with every message.
+    fn ordered_thresholds(&self) -> [Threshold; 4] {
+        let has_soft_tier = self.soft_action != SoftAction::Off;
+        let as_set = Thresholds { wanted: self.wanted_thresholds(), is_set: [true; 4], has_soft_tier };
+        if as_set.are_in_order() { as_set.wanted } else { self.thresholds().followed().wanted }
+    }
+
+    fn wanted_thresholds(&self) -> [Threshold; 4] {
+        let target = self.target_context_tokens.map_or(self.target_ratio, Threshold::Tokens);
+        [target, self.soft_ratio, self.reset_ratio, self.trigger_ratio]
     }
 
     /// Returns what the ratios are of.
@@ -353,11 +493,9 @@ impl Config {
         }
     }
 
-    /// Returns target, soft, reset and trigger as they are set.
+    /// Returns target, soft, reset and trigger as they are set, or follow those that are.
     fn wanted(&self, base: Tokens) -> [Tokens; 4] {
-        let target = self.target_context_tokens.map_or(self.target_ratio, Threshold::Tokens);
-        let [target, soft, reset, trigger] =
-            [target, self.soft_ratio, self.reset_ratio, self.trigger_ratio].map(|limit| limit.tokens(base));
+        let [target, soft, reset, trigger] = self.ordered_thresholds().map(|limit| limit.tokens(base));
         // Without a soft tier its threshold orders nothing; it lies where it does no harm.
         [target, if self.soft_action == SoftAction::Off { reset } else { soft }, reset, trigger]
     }
