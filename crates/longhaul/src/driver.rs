@@ -316,7 +316,7 @@ impl Session {
     /// Keeps a message in every view, whole. See [`SessionState::pin`].
     ///
     /// # Errors
-    /// When there is no such message, or the store cannot be read.
+    /// When there is no such message, it costs more than what is pinned already leaves of the budget, or the store cannot be read.
     pub async fn pin(&mut self, id: MessageId) -> Result<(), Error> {
         if id.ordinal < self.state.originals().len() as u64 {
             // Its exchange goes with it.
@@ -367,10 +367,10 @@ impl Session {
         if config.mode == SummaryMode::Llm && self.summarizer.is_none() {
             return Err(BuildError::NoSummarizer);
         }
-        self.state.switch_model(window, counter, config);
+        self.state.switch_model(window, counter, builder::heeded(config.clone(), self.journal.is_some()));
         self.changes += 1;
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
-        self.tell_unused();
+        self.tell_unused(&config);
         Ok(())
     }
 
@@ -387,9 +387,9 @@ impl Session {
     /// Says which model at which endpoint the conversation goes on with (see [`SessionState::set_endpoint`]).
     ///
     /// # Errors
-    /// When the model has no name. Nothing was changed then.
+    /// When the model or the endpoint has no name. Nothing was changed then.
     pub fn set_endpoint(&mut self, model: &str, endpoint: &str) -> Result<(), BuildError> {
-        builder::check::name(model)?;
+        builder::check::endpoint(model, endpoint)?;
         self.state.set_endpoint(model, endpoint);
         Ok(())
     }

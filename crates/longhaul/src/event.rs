@@ -231,6 +231,14 @@ pub enum EventKind {
         /// How many placeholders stand in what will be sent.
         places: u64,
     },
+    /// A session was opened from a store in which messages of it were forgotten that no summary in the view tells of: they are left
+    /// out of what is sent. Sent once for each time it is opened. The user should be told.
+    ForgottenLeftOut {
+        /// How many.
+        messages: u64,
+        /// Which.
+        spans: Vec<Span>,
+    },
     /// What the store has in the place of a message is not what was written: it was damaged, or put there by somebody else. It
     /// is not shown; a mark stands in its place. The user should be told.
     ChangedInStore {
@@ -485,6 +493,19 @@ impl fmt::Display for Event {
                     places => (format!("{places} places"), "stand"),
                 };
                 write!(f, "{places} of this session {stand} as placeholders: secrets are not stored")
+            }
+            EventKind::ForgottenLeftOut { messages, spans } => {
+                let named = |span: &Span| match span.len() {
+                    1 => format!("m{}", span.start),
+                    _ => span.to_string(),
+                };
+                let were = if *messages == 1 {
+                    "was forgotten in the store and is"
+                } else {
+                    "were forgotten in the store and are"
+                };
+                let named = spans.iter().map(named).collect::<Vec<_>>().join(", ");
+                write!(f, "{} {were} left out of what is sent: {named}", counted(*messages, "message"))
             }
             EventKind::ChangedInStore { message } => {
                 write!(f, "m{message} was changed in the store: it is not what was said, and not shown")

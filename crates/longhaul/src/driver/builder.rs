@@ -118,6 +118,26 @@ pub enum BuildError {
         /// What was given.
         share: f64,
     },
+    /// The shares of a summary's room come to more than all of it.
+    #[error(
+        "task_share, constraint_share, state_share and asked_share come to {total} together; expected at most 1"
+    )]
+    TooManyShares {
+        /// What they come to.
+        total: f64,
+    },
+    /// The provider of a model was given an empty name.
+    #[error("the provider of {model} has no name; expected one, such as openai")]
+    NoProviderName {
+        /// The model.
+        model: String,
+    },
+    /// An empty endpoint was given.
+    #[error("the endpoint of {model} is empty; expected an address or a name to tell it from others")]
+    NoEndpoint {
+        /// The model.
+        model: String,
+    },
     /// The model was given an empty name.
     #[error("the model's name is empty; leave the model out where none is known")]
     NoModelName,
@@ -232,7 +252,8 @@ impl Builder {
     ///   that was given, unless that is nothing.
     /// - Of an unknown model the window is the one that was given, and observers are told ([`EventKind::UnknownModel`]).
     /// - They are told of a model that another provider makes as well ([`EventKind::ModelOfAnother`]), which is no error: a
-    ///   gateway may have it. An empty name is one.
+    ///   gateway may have it. An empty name is one, of either.
+    /// - They are told where [`Config::models`] has settings for other models alone ([`EventKind::SettingUnused`]).
     /// - What reports and refusals teach is kept for this model at this provider, unless [`endpoint`](Self::endpoint) says
     ///   otherwise.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
@@ -276,7 +297,7 @@ impl Builder {
     }
 
     /// Sets how summaries by rule are made. A [`ranker`](Self::ranker) that was given is used instead of the one in here. A share below 0
-    /// or above 1 is an error.
+    /// or above 1 is an error, and so are shares that come to more than 1 together.
     pub fn rules(mut self, rules: RulesOptions) -> Builder {
         self.rules = rules;
         self
@@ -350,7 +371,8 @@ impl Builder {
         self
     }
 
-    /// Says which model at which endpoint the conversation is with: what is learned from reported usage holds for these.
+    /// Says which model at which endpoint the conversation is with: what is learned from reported usage holds for these. An empty
+    /// name of either is an error. Settings that [`Config`] has for the model are not taken by this but by [`model`](Self::model).
     pub fn endpoint(mut self, model: &str, endpoint: &str) -> Builder {
         self.endpoint = Some((model.to_owned(), endpoint.to_owned()));
         self
@@ -397,6 +419,7 @@ impl Builder {
         }
         session.tell_changed();
         session.tell_secrets_missing();
+        session.tell_forgotten();
         Ok(session)
     }
 
@@ -408,20 +431,21 @@ impl Builder {
     /// When the settings cannot be used, with every reason, or what was asked for cannot be meant. Settings that have no effect
     /// here are none: observers are told of them ([`EventKind::SettingUnused`]).
     pub fn build(mut self) -> Result<Session, BuildError> {
-        let (mut unknown_model, mut unused) = (None, Vec::new());
+        let (mut unknown_model, mut unused) = (None, Vec::<(&str, String)>::new());
         let mut prices = self.prices.take();
-        if let Some((model, _)) = &self.endpoint {
-            check::name(model)?;
+        if let Some((model, endpoint)) = &self.endpoint {
+            check::endpoint(model, endpoint)?;
         }
         if let Some((provider, model)) = &self.model {
             let table = ModelTable::builtin();
             let known = table.get_or_unknown(model);
             unknown_model = table.get(model).is_none().then(|| model.clone());
             check::name(model)?;
+            check::provider(provider, model)?;
             if unknown_model.is_none() {
                 let listed = ContextWindow::from(&known);
                 if self.window.window > listed.window {
-                    unused.push(("window", "it is more than the model has, and the model's is used"));
+                    unused.push(("window", "it is more than the model has, and the model's is used".into()));
                 }
                 self.window = within(listed, self.window);
             }
@@ -432,23 +456,23 @@ impl Builder {
         check::prices(prices.unwrap_or_default())?;
         let config = self.config.validated()?;
         self.config = config;
-        if self.model.is_none() && self.endpoint.is_none() && !check::is_for_a_model(&self.config) {
-            unused.push(("models and providers", "none of these settings is for a model that was named"));
-        }
+        let named = self.model.as_ref().map(|(_, model)| &**model);
+        let talked_to = self.endpoint.as_ref().map(|(model, _)| &**model);
+        unused.extend(check::of_models(&self.config, named, talked_to));
         if self.config.max_context_tokens.is_some_and(|most| most > self.window.window) {
-            unused.push((
-                "max_context_tokens",
-                "it is more than the window that was given, or than the model has",
-            ));
+            let why = "it is more than the window that was given, or than the model has";
+            unused.push(("max_context_tokens", why.into()));
         }
         if check::is_misspelled(&self.config) {
-            unused.push(("providers", "one of them is called almost as a maker of models is, and is none"));
+            let why = "one of them is called almost as a maker of models is, and is none";
+            unused.push(("providers", why.into()));
         }
         if self.sleep.is_some() && self.summarizer.is_none() {
-            unused.push(("sleep", "no summarizer was given that would be waited for by it"));
+            unused.push(("sleep", "no summarizer was given that would be waited for by it".into()));
         }
         if self.store.is_none() && self.overtaken != Overtaken::default() {
-            unused.push(("when_overtaken", "no store was given, in which somebody else could go on"));
+            let why = "no store was given, in which somebody else could go on";
+            unused.push(("when_overtaken", why.into()));
         }
         if let Some(ranker) = self.ranker.take() {
             self.rules.ranker = ranker;
@@ -463,7 +487,8 @@ impl Builder {
         }
         let journal =
             self.store.take().map(|store| Journal::new(store, self.session.clone(), self.clock.clone()));
-        let mut state = SessionState::new(self.session, self.window, counter, self.config);
+        let heeded = heeded(self.config.clone(), journal.is_some());
+        let mut state = SessionState::new(self.session, self.window, counter, heeded);
         state.set_redactor(self.redactor);
         state.set_rules(self.rules);
         state.set_steps(self.steps);
@@ -505,8 +530,8 @@ impl Builder {
             let is_estimated = session.state.counter().accuracy() != Accuracy::Exact;
             session.tell(EventKind::UnknownModel { model, is_estimated, window: self.window.window });
         }
-        session.tell_unused();
-        unused.into_iter().for_each(|(setting, why)| session.tell_setting(setting, why));
+        session.tell_unused(&self.config);
+        unused.into_iter().for_each(|(setting, why)| session.tell_setting(setting, &why));
         Ok(session)
     }
 
@@ -549,6 +574,11 @@ impl Builder {
             None => ladder.with_cache(Arc::new(longhaul_summarize::MemoryCache::default())),
         })))
     }
+}
+
+/// Returns the settings as a session heeds them: no original is deleted where no store holds any.
+pub(super) fn heeded(config: Config, has_store: bool) -> Config {
+    Config { delete_originals: config.delete_originals && has_store, ..config }
 }
 
 /// Returns the window that was given, within what a model has. Who kept nothing free for the answer left that to the model.

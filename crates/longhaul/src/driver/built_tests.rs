@@ -386,3 +386,105 @@ fn settings_that_cannot_be_used_are_refused() {
     let BuildError::Config(error) = built.unwrap_err() else { panic!("the settings are at fault") };
     assert_eq!(error.problems[0].field, "preserve_recent");
 }
+
+/// Returns what observers are told when a session in a window of 8,000 tokens is put together.
+fn told_of(set: impl Fn(Builder) -> Builder) -> Vec<String> {
+    let log = Log::default();
+    let seen = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let builder = Session::builder(SessionId::new("test").unwrap(), window)
+        .observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
+    set(builder).build().unwrap();
+    let log = log.lock().unwrap();
+    log.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn room_for_a_summary_and_for_recent_messages_that_no_view_has_is_told() {
+    use crate::config::{SummaryLimit, Threshold};
+    let of = |config: Config| told_of(|builder| builder.config(config.clone()));
+    let limit =
+        |tokens| Config { max_summary_tokens: SummaryLimit::Tokens(Tokens(tokens)), ..Config::default() };
+    assert_eq!(of(limit(2_800)), [""; 0]);
+    assert_eq!(
+        of(limit(50_000)),
+        [
+            "max_summary_tokens has no effect: 50,000 tokens are above target_ratio (2,800) in a budget of 7,000, \
+             and a view is to keep to that with its summary"
+        ]
+    );
+    let recent =
+        |share| Config { preserve_recent_tokens: Some(Threshold::Ratio(share)), ..Config::default() };
+    assert_eq!(of(recent(0.4)), [""; 0]);
+    assert_eq!(of(Config { target_ratio: Threshold::Ratio(0.1), ..Config::default() }), [""; 0]);
+    let told = of(recent(0.9));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("preserve_recent_tokens has no effect: 6,300 tokens are not below"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn shares_of_a_summary_that_leave_no_room_for_the_rest_are_refused() {
+    let built = |share: f64| {
+        let mut rules = longhaul_summarize::rules::RulesOptions::default();
+        (rules.task_share, rules.constraint_share, rules.state_share, rules.asked_share) =
+            (share, share, share, share);
+        let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+        Session::builder(SessionId::new("test").unwrap(), window).rules(rules).build()
+    };
+    assert!(built(0.25).is_ok());
+    assert_eq!(
+        built(1.0).unwrap_err().to_string(),
+        "task_share, constraint_share, state_share and asked_share come to 4 together; expected at most 1"
+    );
+}
+
+#[test]
+fn a_provider_or_an_endpoint_without_a_name_is_refused() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), window);
+    let said = "the provider of gpt-4o has no name; expected one, such as openai";
+    assert_eq!(builder().model(" ", "gpt-4o").build().unwrap_err().to_string(), said);
+    let said = "the endpoint of m is empty; expected an address or a name to tell it from others";
+    assert_eq!(builder().endpoint("m", "").build().unwrap_err().to_string(), said);
+    let (mut context, _) = manager(Config::default(), None);
+    assert_eq!(context.set_endpoint("m", " ").unwrap_err().to_string(), said);
+}
+
+#[test]
+fn settings_for_other_models_than_the_one_that_is_used_are_told() {
+    let overrides =
+        crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };
+    let config = |names: &[&str]| Config {
+        models: names.iter().map(|name| ((*name).to_owned(), overrides.clone())).collect(),
+        ..Config::default()
+    };
+    let of =
+        |names: &[&str], model: &str| told_of(|builder| builder.config(config(names)).model("openai", model));
+    assert_eq!(of(&["gpt-4o"], "gpt-4o"), [""; 0]);
+    assert_eq!(of(&["gpt-4*", "o3"], "gpt-4o"), [""; 0]);
+    assert_eq!(
+        of(&["gpt-4", "o3"], "gpt-4o"),
+        ["models has no effect: none of these settings is for gpt-4o: they are for gpt-4, o3"]
+    );
+    let told = told_of(|builder| builder.config(config(&["m"])).endpoint("m", "host"));
+    assert_eq!(
+        told,
+        ["models and providers has no effect: they are taken for a model that Builder::model names"]
+    );
+}
+
+#[test]
+fn counts_of_messages_that_nobody_can_mean_are_refused() {
+    for config in [
+        Config { preserve_recent: 2_000_000, ..Config::default() },
+        Config { trigger_messages: Some(2_000_000), ..Config::default() },
+        Config { force_refresh_after_messages: Some(2_000_000), ..Config::default() },
+    ] {
+        let problems = config.validate();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].message.starts_with("2000000 are more than a conversation has"), "{problems:?}");
+    }
+}

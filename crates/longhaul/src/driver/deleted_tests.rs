@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_store::{Selector, SummaryStore};
+use longhaul_tokens::CharsPer4;
 use longhaul_transcript::{Message, SessionId, Span, SummaryMode};
 
 use super::{
@@ -423,4 +424,58 @@ async fn what_is_sent_after_something_was_forgotten_is_valid_and_says_nothing_in
             }
         }
     }
+}
+
+/// It was told to have no effect, and a summary was made without what older messages said.
+#[tokio::test]
+async fn deleting_what_no_store_holds_changes_no_summary() {
+    let mut told = Vec::new();
+    for delete_originals in [false, true] {
+        let window = ContextWindow::new(Tokens(3_000), Tokens(300));
+        let config = Config { delete_originals, ..Config::default() };
+        let builder = Session::builder(SessionId::new("kept").unwrap(), window).config(config.clone());
+        let mut session = builder.counter(Arc::new(CharsPer4)).build().unwrap();
+        for is_switched in [false, true] {
+            if is_switched {
+                session.switch_model(window, Arc::new(CharsPer4), config.clone()).unwrap();
+            }
+            for nth in 0..40 {
+                session
+                    .push(Message::user(format!("Question {nth}: never touch src/file_{nth}.rs, please.")));
+                session.push(Message::assistant(format!("I decided to use value {nth}. ").repeat(6)));
+                session.prepare().await.unwrap();
+                told.extend(session.state().summary().map(|record| record.text.clone()));
+            }
+        }
+    }
+    let (kept, deleted) = told.split_at(told.len() / 2);
+    assert!(!kept.is_empty());
+    assert_eq!(kept, deleted);
+}
+
+#[tokio::test]
+async fn a_session_that_is_opened_tells_which_forgotten_messages_it_leaves_out() {
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &Config::default()).await;
+    for nth in 0..4 {
+        session.push(Message::user(format!("Question {nth}?")));
+        session.push(Message::assistant(format!("Answer {nth}.")));
+    }
+    session.save().await.unwrap();
+    let name = SessionId::new("kept").unwrap();
+    for span in [Span { start: 2, end: 4 }, Span { start: 5, end: 6 }] {
+        store.forget(&name, &Selector::Originals(span), 2_000).await.unwrap();
+    }
+    let log: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+    let told = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(3_000), Tokens(300));
+    let builder = Session::builder(name, window).store(store);
+    let builder = builder.observer(move |event: &crate::Event| told.lock().unwrap().push(event.to_string()));
+    let mut session = builder.open().await.unwrap();
+    session.push(Message::user("Go on."));
+    session.prepare().await.unwrap();
+    session.prepare().await.unwrap();
+    let lines = log.lock().unwrap().clone();
+    let told: Vec<_> = lines.iter().filter(|line| line.contains("forgotten")).collect();
+    assert_eq!(told, ["3 messages were forgotten in the store and are left out of what is sent: m2-m3, m5"]);
 }

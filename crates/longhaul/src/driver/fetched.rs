@@ -58,6 +58,19 @@ impl Session {
         }
     }
 
+    /// Tells which messages were forgotten in the store that this was opened from, but for those that a summary in the view covers.
+    pub(super) fn tell_forgotten(&self) {
+        let forgotten = self.journal.as_ref().map(Journal::forgotten).unwrap_or_default();
+        let view = self.state.view();
+        let is_covered = |at: &u64| view.summaries().any(|record| record.covers.contains(*at));
+        let left_out = forgotten.iter().flat_map(|span| span.start..span.end).filter(|at| !is_covered(at));
+        let spans = Span::runs(left_out);
+        let messages = spans.iter().map(Span::len).sum();
+        if messages > 0 {
+            self.tell(EventKind::ForgottenLeftOut { messages, spans });
+        }
+    }
+
     /// Reads summaries that can be shown again. Returns whether all of them are there.
     pub(super) async fn fetch_summaries(&mut self, ids: &[SummaryId]) -> Result<bool, Error> {
         let Some(journal) = &self.journal else { return Ok(false) };

@@ -58,6 +58,8 @@ pub(super) struct Journal {
     untold: Vec<u64>,
     /// What was destroyed, as far as the session knows.
     destroyed: Destroyed,
+    /// The messages that were destroyed when the session was opened.
+    forgotten: Vec<Span>,
 }
 
 /// How much of a session was destroyed in the store: it only ever grows.
@@ -153,6 +155,7 @@ impl Journal {
             changed: BTreeSet::new(),
             untold: Vec::new(),
             destroyed: Destroyed::default(),
+            forgotten: Vec::new(),
         }
     }
 
@@ -162,6 +165,11 @@ impl Journal {
 
     fn now(&self) -> i64 {
         self.clock.as_ref().map_or(0, |clock| clock.now_ms())
+    }
+
+    /// Returns the messages that were destroyed when the session was opened.
+    pub(super) fn forgotten(&self) -> &[Span] {
+        &self.forgotten
     }
 
     pub(super) fn line(&self) -> &SessionId {

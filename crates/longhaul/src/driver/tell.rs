@@ -6,6 +6,7 @@ use longhaul_transcript::one_line;
 use super::{Error, Session, builder};
 use crate::{
     compact::Cut,
+    config::Config,
     event::{Event, EventKind, Finish},
     policy::Hold,
     session::{Job, Rewrite},
@@ -23,15 +24,18 @@ impl Session {
     }
 
     /// Tells which settings have no effect on this session.
-    pub(super) fn tell_unused(&self) {
+    pub(super) fn tell_unused(&self, config: &Config) {
         for (setting, why) in
-            builder::check::unused(self.state.config(), self.summarizer.as_deref(), self.journal.is_some())
+            builder::check::unused(config, self.summarizer.as_deref(), self.journal.is_some())
         {
             self.tell_setting(setting, why);
         }
-        let (config, budget) = (self.state.config(), self.state.budget());
-        for adjustment in config.tokens_not_used(self.state.window(), budget) {
+        let (window, budget) = (self.state.window(), self.state.budget());
+        for adjustment in config.tokens_not_used(window, budget) {
             self.tell_setting(&adjustment.setting.to_string(), &adjustment.why());
+        }
+        if let Some(why) = config.summary_limit_unused(window, budget) {
+            self.tell_setting("max_summary_tokens", &why);
         }
     }
 

@@ -61,9 +61,10 @@ async fn what_no_setter_takes_changes_nothing() {
             goes_on(session, "prices").await;
         }
     }
-    let refused: [(&str, Set); 8] = [
+    let refused: [(&str, Set); 9] = [
         ("no model", |session| session.set_endpoint("", "")),
         ("a blank model", |session| session.set_endpoint(" \n", "https://localhost")),
+        ("a model without an address", |session| session.set_endpoint("m", "")),
         ("an overhead without end", |session| session.set_fixed_overhead(MOST)),
         ("an overhead of all that there is", |session| session.set_fixed_overhead(Tokens(3_500))),
         ("a window of nothing", |session| switched(session, Tokens::ZERO, Tokens::ZERO)),
@@ -110,9 +111,8 @@ async fn what_is_taken_does_no_harm() {
             goes_on(session, "odd prices").await;
         }
     }
-    let taken: [(&str, Act); 12] = [
+    let taken: [(&str, Act); 11] = [
         ("no prices", |session| session.set_prices(Prices::default()).unwrap()),
-        ("a model without an address", |session| session.set_endpoint("m", "").unwrap()),
         ("no overhead", |session| session.set_fixed_overhead(Tokens::ZERO).unwrap()),
         ("a memory of nothing", |session| session.set_memory("notes", "").unwrap()),
         ("a memory of blanks", |session| session.set_memory("notes", " \n").unwrap()),

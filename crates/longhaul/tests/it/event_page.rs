@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use expect_test::expect_file;
 use longhaul::{
     Event, EventKind, Preset,
-    transcript::{SessionId, Tokens},
+    transcript::{SessionId, Span, Tokens},
 };
 
 use crate::work::{Work, exchange};
@@ -84,6 +84,10 @@ async fn samples() -> Vec<Event> {
             why: "no store was given, which could hold any".into(),
         },
         EventKind::SecretsMissing { places: 2 },
+        EventKind::ForgottenLeftOut {
+            messages: 3,
+            spans: vec![Span { start: 4, end: 6 }, Span { start: 9, end: 10 }],
+        },
         EventKind::ChangedInStore { message: 17 },
         EventKind::UsageTooLow { reported: Tokens(1_204) },
         EventKind::UsageImplausible { reported: Tokens(61_200), counted: Tokens(6_120) },

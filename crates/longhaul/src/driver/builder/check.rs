@@ -20,6 +20,23 @@ pub(in crate::driver) fn name(model: &str) -> Result<(), BuildError> {
     }
 }
 
+/// Checks that the provider of a model has a name.
+pub(in crate::driver) fn provider(provider: &str, model: &str) -> Result<(), BuildError> {
+    match provider.trim().is_empty() {
+        true => Err(BuildError::NoProviderName { model: model.to_owned() }),
+        false => Ok(()),
+    }
+}
+
+/// Checks that a model and where it is asked have names.
+pub(in crate::driver) fn endpoint(model: &str, endpoint: &str) -> Result<(), BuildError> {
+    name(model)?;
+    match endpoint.trim().is_empty() {
+        true => Err(BuildError::NoEndpoint { model: model.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// Checks that prices are amounts of money.
 pub(in crate::driver) fn prices(prices: Prices) -> Result<(), BuildError> {
     let Prices { input, output, cache_read, cache_write } = prices;
@@ -31,7 +48,7 @@ pub(in crate::driver) fn prices(prices: Prices) -> Result<(), BuildError> {
     }
 }
 
-/// Checks that the shares of a summary by rule are such.
+/// Checks that the shares of a summary by rule are such, and that they leave each other room.
 pub(in crate::driver) fn shares(rules: &RulesOptions) -> Result<(), BuildError> {
     let named = [
         ("task_share", rules.task_share),
@@ -39,10 +56,12 @@ pub(in crate::driver) fn shares(rules: &RulesOptions) -> Result<(), BuildError> 
         ("state_share", rules.state_share),
         ("asked_share", rules.asked_share),
     ];
-    match named.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-        Some((what, share)) => Err(BuildError::NoShare { what, share }),
-        None => Ok(()),
+    if let Some((what, share)) = named.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+        return Err(BuildError::NoShare { what, share });
     }
+    // A sum of fractions is a little more or less than it should be.
+    let total = (named.iter().map(|(_, share)| share).sum::<f64>() * 1e6).round() / 1e6;
+    if total > 1.0 { Err(BuildError::TooManyShares { total }) } else { Ok(()) }
 }
 
 /// Returns whether settings are for a provider whose name is a maker's but for a slip.
@@ -53,10 +72,32 @@ pub(super) fn is_misspelled(config: &Config) -> bool {
     })
 }
 
-/// Returns whether the settings for a model or a provider are in force already, or there are none.
-pub(super) fn is_for_a_model(config: &Config) -> bool {
+/// Returns the tables of settings for models that have no effect, with the reason: where no model was `named`, those of one that
+/// is `talked_to` may be in force already.
+pub(super) fn of_models(
+    config: &Config,
+    named: Option<&str>,
+    talked_to: Option<&str>,
+) -> Option<(&'static str, String)> {
     let mut overrides = config.models.values().chain(config.providers.values()).peekable();
-    overrides.peek().is_none() || overrides.any(|overrides| overrides.is_in_force(config))
+    overrides.peek()?;
+    let all = "models and providers";
+    match (named, talked_to) {
+        (Some(model), _) if !config.models.is_empty() && config.of_model(model).is_none() => {
+            let others: Vec<&str> = config.models.keys().map(String::as_str).collect();
+            let others = others.join(", ");
+            Some(("models", format!("none of these settings is for {model}: they are for {others}")))
+        }
+        (Some(_), _) => None,
+        (None, Some(model)) => {
+            let is_taken = config.of_model(model).is_none_or(|overrides| overrides.is_in_force(config));
+            (!is_taken).then(|| (all, "they are taken for a model that Builder::model names".to_owned()))
+        }
+        (None, None) => {
+            let is_taken = overrides.any(|overrides| overrides.is_in_force(config));
+            (!is_taken).then(|| (all, "none of these settings is for a model that was named".to_owned()))
+        }
+    }
 }
 
 /// Checks that a counter counts: nothing would ever be due by one that says 0 of everything.

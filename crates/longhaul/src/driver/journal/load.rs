@@ -37,6 +37,7 @@ impl Journal {
         let Some(held) = self.store.state(&self.line).await? else { return Ok(state) };
         self.written = held.messages;
         self.destroyed = Destroyed::of(&held);
+        self.forgotten.clone_from(&held.forgotten);
         let Some(kept) = self.store.snapshot(&self.line).await? else {
             return self.adopted(state, held.messages).await;
         };
