@@ -10,7 +10,10 @@ mod notes;
 mod savings;
 mod settings;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context as _, Result, ensure};
+use longhaul::store::Location;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -28,7 +31,12 @@ pub(crate) use self::{
 struct Event {
     hook_event_name: String,
     #[serde(default)]
+    session_id: String,
+    #[serde(default)]
     transcript_path: String,
+    /// The folder that the agent is in.
+    #[serde(default)]
+    cwd: String,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -46,10 +54,25 @@ pub(crate) fn answer(store: &StoreArgs, json: &[u8]) -> Result<Option<Value>> {
     let event: Value = serde_json::from_slice(json).context(EXPECTED)?;
     ensure!(event.is_object(), EXPECTED);
     let event: Event = serde_json::from_value(event).context(EXPECTED)?;
+    let store = &placed(store, &event.cwd);
     match event.hook_event_name.as_str() {
         "PreCompact" => compaction::before(store, &event).map(Some),
         "SessionStart" if event.source == "compact" => compaction::after(store, &event),
         "PostToolUse" if event.tool_name == "Bash" => filter::shortened(&event),
         _ => Ok(None),
+    }
+}
+
+/// Returns where the store is, relative places from the folder that the agent is in: a hook may be run in another.
+fn placed(store: &StoreArgs, cwd: &str) -> StoreArgs {
+    let is_file =
+        |path: &Path| path.to_str().is_none_or(|path| matches!(Location::of(path), Location::File(_)));
+    let from_there = |path: &PathBuf| match is_file(path) && !cwd.is_empty() {
+        true => Path::new(cwd).join(path),
+        false => path.clone(),
+    };
+    StoreArgs {
+        store: store.store.as_ref().map(from_there),
+        store_key_file: store.store_key_file.as_ref().map(from_there),
     }
 }

@@ -37,6 +37,12 @@ struct Noted {
     /// It is told of in notes.
     #[serde(default)]
     is_long: bool,
+    /// Where those from behind it are, where they are kept already.
+    #[serde(default)]
+    now: Option<SessionId>,
+    /// What was said last before the compaction is not among them.
+    #[serde(default)]
+    lacks_the_end: bool,
 }
 
 /// Keeps every message of the transcript, and says what will go.
@@ -52,6 +58,8 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
         id: report.session_id.clone(),
         session: SessionId::new(&recorded.session)?,
         is_long: report.tokens_before > SHORT,
+        now: None,
+        lacks_the_end: false,
     };
     note(&Archive::to_change(store)?, event, Some(&noted))?;
     let earlier = match recorded.earlier.is_empty() {
@@ -86,21 +94,52 @@ fn recorded(store: &StoreArgs, path: &Path) -> Result<(Report, Recorded)> {
 }
 
 /// Returns what is to be said of the session that was kept before this compaction and how to look up the rest; `None` where nothing
-/// was.
+/// is.
 pub(super) fn after(store: &StoreArgs, event: &Event) -> Result<Option<Value>> {
+    let noted = match Archive::is_there(store)? {
+        true => noted(&Archive::existing(store)?, event)?,
+        false => None,
+    };
+    let Some(noted) = noted.map_or_else(|| looked_for(store, event), |noted| Ok(Some(noted)))? else {
+        return Ok(None);
+    };
     let archive = Archive::existing(store)?;
-    let Some(Noted { id, session, is_long }) = noted(&archive, event)? else { return Ok(None) };
+    let Noted { id, session, is_long, now, .. } = &noted;
     let mut earlier = id.as_ref().map_or(Ok(Vec::new()), |id| archive.family(id.as_str()))?;
-    earlier.retain(|other| *other != session);
+    earlier.retain(|other| other != session && now.as_ref() != Some(other));
     let flags = store::flags_from_anywhere(store).unwrap_or_default();
-    let how = how(is_long, &session, &earlier, (&program()?, &flags));
+    let last = archive.wait(archive.store.require(session))?.messages.saturating_sub(1);
+    let how = how(&noted, last, &earlier, (&program()?, &flags));
     let room = LONGEST.saturating_sub(how.len());
     let told = match is_long {
-        true => notes::of(&archive, &session, room)?,
-        false => notes::newest_request(&archive, &session)?,
+        true => notes::of(&archive, session, room)?,
+        false => notes::newest_request(&archive, session)?,
     };
     let text = format!("{how}{}", notes::whole_lines(&told, room));
     Ok(Some(json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text } })))
+}
+
+/// Returns what there is to tell of where nothing was kept right before the compaction: what the transcript holds from before it, which
+/// is kept now; where it cannot be read, what the store has of the session.
+fn looked_for(store: &StoreArgs, event: &Event) -> Result<Option<Noted>> {
+    let error = match recorded(store, Path::new(&event.transcript_path)) {
+        Ok((report, recorded)) => {
+            let now = SessionId::new(&recorded.session)?;
+            // What the agent saw before its newest compaction; all of it, where that is not written yet.
+            let session = recorded.earlier.last().unwrap_or(&now).clone();
+            let is_long = notes::cost(&Archive::existing(store)?, &session)? > SHORT;
+            let (id, now) = (report.session_id, Some(now));
+            return Ok(Some(Noted { id, session, is_long, now, lacks_the_end: false }));
+        }
+        Err(error) => error,
+    };
+    let (Ok(id), true) = (SessionId::new(&event.session_id), Archive::is_there(store)?) else {
+        return Err(error);
+    };
+    let archive = Archive::existing(store)?;
+    let Some(session) = archive.family(id.as_str())?.into_iter().next() else { return Err(error) };
+    let is_long = notes::cost(&archive, &session)? > SHORT;
+    Ok(Some(Noted { id: Some(id), session, is_long, now: None, lacks_the_end: true }))
 }
 
 /// Notes what was kept of the event's transcript; nothing, where it is not kept yet.
@@ -119,15 +158,13 @@ fn key(event: &Event) -> ContentHash {
     lasting_key([b"kept before a compaction".as_slice(), event.transcript_path.as_bytes()])
 }
 
-/// Returns how `program` looks up, with these flags, what was said before the compaction, and what stands below.
-fn how(
-    has_notes: bool,
-    session: &SessionId,
-    earlier: &[SessionId],
-    (program, flags): (&str, &str),
-) -> String {
+/// Returns how `program` looks up, with these flags, what was said before the compaction, to its `last` message, and what stands below.
+fn how(noted: &Noted, last: u64, earlier: &[SessionId], (program, flags): (&str, &str)) -> String {
     /// So many are named; words are found in all of them.
     const NAMED: usize = 4;
+    /// The example of a message, where there are so many.
+    const USUAL: u64 = 12;
+    let Noted { session, is_long, lacks_the_end, .. } = noted;
     let named: Vec<&str> = earlier.iter().take(NAMED).map(SessionId::as_str).collect();
     let more = match earlier.len().saturating_sub(NAMED) {
         0 => String::new(),
@@ -140,16 +177,22 @@ fn how(
             named.join(", ")
         ),
     };
-    let notes = match has_notes {
+    let kept = match lacks_the_end {
+        true => {
+            "longhaul could not keep what was said last before the compaction; what it kept before that is not lost."
+        }
+        false => "What was said before the compaction is kept by longhaul.",
+    };
+    let notes = match is_long {
         true => {
             " These notes were made by rule from all that the agent saw last; the marks m0, m1 name its messages."
         }
         false => "",
     };
     format!(
-        "What was said before the compaction is kept by longhaul. Where a detail is missing (a path, a value, what was decided, \
-         what a command printed), look it up before you ask or do it again: `{program} recall {session} WORDS{flags}`, \
-         `{program} recall {session} m12{flags}` for one message whole, or the MCP tool `recall` of longhaul where it is there.\
-         {notes}{earlier}\n\n"
+        "{kept} Where a detail is missing (a path, a value, what was decided, what a command printed), look it up before you ask or do \
+         it again: `{program} recall {session} WORDS{flags}`, `{program} recall {session} m{}{flags}` for one message whole, or the MCP \
+         tool `recall` of longhaul where it is there.{notes}{earlier}\n\n",
+        last.min(USUAL)
     )
 }

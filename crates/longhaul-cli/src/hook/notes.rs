@@ -49,6 +49,14 @@ pub(super) fn of(archive: &Archive, session: &SessionId, bytes: usize) -> Result
     Ok(request + &text)
 }
 
+/// Returns what the messages cost that are stored of `session`.
+pub(super) fn cost(archive: &Archive, session: &SessionId) -> Result<Tokens> {
+    let all = Span { start: 0, end: archive.wait(archive.store.require(session))?.messages };
+    let counter = counter::choose(&CounterArgs::default())?.counter;
+    let said = archive.originals(session, all)?.into_iter().filter_map(|original| original.message);
+    Ok(said.map(|message| counter.count_message(&message)).sum())
+}
+
 /// Returns the newest message of a person's, as a summary tells a request; empty where there is none.
 pub(super) fn newest_request(archive: &Archive, session: &SessionId) -> Result<String> {
     /// The most of it that is told, in bytes.

@@ -569,3 +569,63 @@ fn commands_that_are_printed_find_a_store_that_a_variable_names() {
     let ran = folder.run_with(&variables, &["compact", "s.jsonl", "--budget", "5k", "-o", "out2.jsonl"], b"");
     assert!(ran.stderr.contains("longhaul undo") && !ran.stderr.contains("--store"), "{}", ran.stderr);
 }
+
+/// The file may be gone for a moment, and the hook may have failed.
+#[test]
+fn what_was_not_kept_before_a_compaction_is_given_as_far_as_it_can_be() {
+    let after = |folder: &Folder| {
+        let event = json!({
+            "session_id": COMPACTED, "transcript_path": folder.path().join("s.jsonl"), "cwd": folder.path(),
+            "hook_event_name": "SessionStart", "source": "compact",
+        });
+        let ran = hook(folder, &event);
+        let answer: Value = serde_json::from_slice(&ran.stdout).unwrap_or_default();
+        answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+    };
+    let before = |folder: &Folder| {
+        let event = json!({
+            "session_id": COMPACTED, "transcript_path": folder.path().join("s.jsonl"), "cwd": folder.path(),
+            "hook_event_name": "PreCompact",
+        });
+        hook(folder, &event)
+    };
+    let folder = Folder::new();
+    assert_eq!(after(&folder), "", "nothing is known");
+    assert!(before(&folder).stderr.contains("s.jsonl"));
+    // The file is back: it holds what was said before its newest compaction.
+    folder.file("s.jsonl", compacted_twice().as_bytes());
+    let given = after(&folder);
+    assert!(given.starts_with("What was said before the compaction is kept by longhaul."), "{given}");
+    let session = given.split(" recall ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let found = folder.run(&["recall", &session, "okapi"], b"");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("7272"), "{given}: {}", found.stderr);
+    // The message that is named is one of it.
+    let example = given.split(&format!("recall {session} ")).nth(2).unwrap().split('`').next().unwrap();
+    assert_eq!(folder.run(&["recall", &session, example], b"").code, 0, "{given}");
+    // It is gone again: what the store has is told, and what it lacks.
+    fs::remove_file(folder.path().join("s.jsonl")).unwrap();
+    before(&folder);
+    let given = after(&folder);
+    assert!(given.starts_with("longhaul could not keep what was said last"), "{given}");
+    assert!(given.contains(&format!(" recall {COMPACTED}")), "{given}");
+}
+
+/// Both hooks find the store that a relative path names, wherever they are run.
+#[test]
+fn a_store_that_is_named_from_a_folder_is_the_agents() {
+    let folder = Folder::new();
+    let (project, elsewhere) = (folder.path().join("project"), folder.path().join("elsewhere"));
+    [&project, &elsewhere].into_iter().for_each(|place| fs::create_dir(place).unwrap());
+    let file = folder.file("s.jsonl", compacted_twice().as_bytes());
+    for (event, place) in [("PreCompact", &project), ("SessionStart", &elsewhere)] {
+        let event = json!({
+            "session_id": COMPACTED, "transcript_path": file, "cwd": project, "hook_event_name": event,
+            "source": "compact",
+        });
+        let args = ["hook", "run", "--store", "rel.db"];
+        let ran = folder.run_in(place, &args, event.to_string().as_bytes());
+        let store = format!("--store {}", project.canonicalize().unwrap().join("rel.db").display());
+        assert!(String::from_utf8_lossy(&ran.stdout).contains(&store), "{event}: {}", ran.stderr);
+    }
+    assert!(project.join("rel.db").exists() && !elsewhere.join("rel.db").exists());
+}
