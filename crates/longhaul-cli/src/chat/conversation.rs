@@ -14,7 +14,7 @@ use longhaul::{
     notice,
     summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
     tokens::ContextWindow,
-    transcript::{Message, Part, Role, SessionId, Tokens},
+    transcript::{Message, Part, Role, SessionId, Tokens, ToolCall},
 };
 use longhaul_client::{Chat, ChatRequest, Delta, Reply, ToolDefinition};
 use tokio::{runtime::Handle, task::JoinHandle};
@@ -134,7 +134,21 @@ impl Conversation {
     /// Returns whether the last thing said waits for an answer.
     pub(crate) fn awaits_answer(&self) -> bool {
         let last = self.manager.state().originals().last();
-        last.is_some_and(|last| matches!(last.message.role, Role::User | Role::Tool))
+        let is_open =
+            |last: &Message| matches!(last.role, Role::User | Role::Tool) || last.calls().next().is_some();
+        last.is_some_and(|last| is_open(&last.message))
+    }
+
+    /// Returns the calls that were made last and have no result: the process ended while they ran.
+    fn cut_off(&self) -> Vec<ToolCall> {
+        let entries = self.manager.state().originals().entries();
+        let n_results = entries.iter().rev().take_while(|entry| entry.message.role == Role::Tool).count();
+        let (said, results) = entries.split_at(entries.len() - n_results);
+        let is_answered = |call: &ToolCall| {
+            results.iter().flat_map(|entry| entry.message.results()).any(|result| result.call_id == call.id)
+        };
+        let calls = said.last().into_iter().flat_map(|entry| entry.message.calls());
+        calls.filter(|call| !is_answered(call)).cloned().collect()
     }
 
     /// Returns what the user said last, where the answer to it was stopped.
@@ -178,8 +192,22 @@ impl Conversation {
         self.go_on(screen, console, interrupts).await
     }
 
+    /// Asks again what was not answered. What ran when the process ended has no result, and is not run again.
+    pub(crate) async fn ask_again(
+        &mut self,
+        screen: &mut Screen,
+        console: &mut Console,
+        interrupts: &Interrupts,
+    ) -> Result<Turn> {
+        for call in self.cut_off() {
+            let result = Toolbox::refused(&call, tools::CUT_OFF);
+            self.keep(Message::new(Role::Tool, vec![Part::ToolResult(result)]), screen).await;
+        }
+        self.go_on(screen, console, interrupts).await
+    }
+
     /// Lets the model answer what was said last, and run tools until it has said all.
-    pub(crate) async fn go_on(
+    async fn go_on(
         &mut self,
         screen: &mut Screen,
         console: &mut Console,

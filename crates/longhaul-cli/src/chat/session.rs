@@ -128,7 +128,7 @@ impl Session<'_> {
         let busy = interrupts.busy();
         let turn = match words {
             Some(words) => runtime.block_on(conversation.say(words, screen, console, interrupts))?,
-            None => runtime.block_on(conversation.go_on(screen, console, interrupts))?,
+            None => runtime.block_on(conversation.ask_again(screen, console, interrupts))?,
         };
         self.failed = turn == Turn::Failed;
         if turn == Turn::Stopped {

@@ -101,6 +101,10 @@ fn a_minute() -> u64 {
 /// What the model is told of calls of a turn that was stopped.
 pub(crate) const NOT_RUN: &str = "not run: the user stopped the turn";
 
+/// What a call gives during which the process ended.
+pub(crate) const CUT_OFF: &str =
+    "aborted: it was cut off before it ended, and what it did until then is not known";
+
 /// The most characters that a tool says; the middle of a longer output is left out.
 const MAX_SAID: usize = 16_000;
 

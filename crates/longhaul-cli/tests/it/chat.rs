@@ -675,6 +675,35 @@ fn a_crash_in_the_middle_of_an_answer_loses_nothing_that_was_said() {
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "Noted.\n");
 }
 
+/// What ran then has no result, and is not run again.
+#[cfg(unix)]
+#[test]
+fn a_crash_while_a_tool_runs_is_asked_about_again() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Calls(vec![
+            ("run_command", json!({"command": "echo hi"})),
+            ("run_command", json!({"command": "touch runs; sleep 3"})),
+        ]),
+        _ => Answer::Says("Noted."),
+    });
+    let folder = Folder::new();
+    let args = server.args(&["--session", "crash", "--tools", "--piped-answers"]);
+    let mut live = Live::start(&folder, &args);
+    ["go", "y", "y"].iter().for_each(|line| live.type_line(line));
+    while !folder.path().join("runs").exists() {
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+    live.child.kill().unwrap();
+    live.child.wait().unwrap();
+    std::fs::remove_file(folder.path().join("runs")).unwrap();
+
+    let ran = folder.run(&args, b"/retry\n");
+    assert!(ran.code == 0 && ran.stderr.contains("the last message was not answered"), "{}", shown(&ran));
+    let sent = said(&server.bodies()[1]);
+    assert!(sent.contains("tool: hi\n") && sent.contains("tool: Error: aborted: it was cut off"), "{sent}");
+    assert!(!folder.path().join("runs").exists());
+}
+
 #[test]
 fn the_later_of_two_chats_on_one_session_goes_on_under_a_name_of_its_own() {
     let server = Server::start(|_, _| Answer::Says("Noted."));
