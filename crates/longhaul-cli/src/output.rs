@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::file::{Backup, Kept, NewFile, is_kept, link_over, name_beside, why_read_only};
+pub(crate) use self::file::{Backup, Kept, NewFile, is_kept, move_over, name_beside, why_read_only};
 pub(crate) use self::lock::Lock;
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
 use crate::{exit::Impossible, paint, say, stdout};
@@ -155,7 +155,7 @@ impl Target {
         })?;
         // A second name of a file that was not replaced after all is no copy of it.
         let put = between(&kept).and_then(|()| self.put(data));
-        put.inspect_err(|_| kept.take_away())?;
+        put.inspect_err(|_| kept.take_away(path))?;
         Ok(Some(kept.path))
     }
 
@@ -200,9 +200,18 @@ mod tests {
         let target = Target::unlocked(&path);
         assert!(target.put_with_backup(b"one two", Backup::OfTheNewest, failed).is_err());
         assert!(!copy.exists());
-        // One that was there before stays.
+        // One that was there before stays, and is no second name of what goes on.
         target.put_with_backup(b"one two", Backup::OfTheNewest, |_| Ok(())).unwrap();
         assert!(target.put_with_backup(b"one two three", Backup::OfTheNewest, failed).is_err());
-        assert_eq!((fs::read(&path).unwrap(), copy.exists()), (b"one two".to_vec(), true));
+        assert_eq!(
+            (fs::read(&path).unwrap(), fs::read(&copy).unwrap()),
+            (b"one two".to_vec(), b"one".to_vec())
+        );
+        assert!(!folder.path().join("a.left").exists());
+        let same = target.put_with_backup(b"one two", Backup::OfEach, |_| Ok(())).unwrap();
+        assert_eq!(same, Some(folder.path().join("a.bak2")));
+        assert!(target.put_with_backup(b"one two three", Backup::OfEach, failed).is_err());
+        let copy = folder.path().join("a.bak2");
+        assert!(!are_same(&path, &copy) && fs::read(&copy).unwrap() == b"one two");
     }
 }

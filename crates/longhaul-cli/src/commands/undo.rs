@@ -216,12 +216,16 @@ fn put_back(
             let kept = file.keep_names();
             // Who is killed then finds them again.
             let noted = archive.note_left(&last.record, file, &kept);
+            let had_copy = file.backup.exists();
             let is_back = noted.and_then(|()| file.put_back(over));
             if is_back.is_err() {
                 kept.iter().for_each(|kept| drop(fs::remove_file(&kept.path)));
             }
             is_back.with_context(|| format!("{path} cannot be put back"))?;
-            say!("{path} is as it was before, byte for byte");
+            let is_moved = had_copy && !file.backup.exists();
+            let moved =
+                if is_moved { ": its copy took its place, and there is none beside it now" } else { "" };
+            say!("{path} is as it was before, byte for byte{moved}");
             if let Some(kept) = kept.first() {
                 let words = "an agent that has the compacted session open should be left first: what it writes from here on stands only in";
                 say::with_whole(words, &paint::path(&kept.path));

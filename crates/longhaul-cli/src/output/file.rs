@@ -115,11 +115,17 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Takes the copy away again, where it was made for nothing.
-    pub(super) fn take_away(&self) {
-        if self.is_new {
-            let _ = fs::remove_file(&self.path);
-        }
+    /// Takes the copy away again, where it was made for nothing: what is not replaced goes on being written to, and its second name
+    /// would be no copy. An earlier copy has its name again; where it has none any more, there is no copy.
+    pub(super) fn take_away(&self, file: &Path) {
+        let _ = match &self.left {
+            Some(left) => fs::rename(left, &self.path),
+            None if self.is_new => fs::remove_file(&self.path),
+            None if are_same(&self.path, file) => {
+                copied(file, &self.path).or_else(|_| fs::remove_file(&self.path))
+            }
+            None => Ok(()),
+        };
     }
 }
 
@@ -145,13 +151,7 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<Kept> {
             });
         }
     }
-    let copy_to = |kept: &Path| {
-        if link_over(&place, kept).is_ok() {
-            return Ok(());
-        }
-        let found = fs::metadata(&place)?;
-        replace(kept, &fs::read(&place)?, Some(&found), NewFile::Private)
-    };
+    let copy_to = |kept: &Path| link_over(&place, kept).or_else(|_| copied(&place, kept));
     let mut number = numbers.last().copied().unwrap_or_default();
     let holds = |earlier: &Path| Ok::<_, io::Error>(fs::read(&place)?.starts_with(&fs::read(earlier)?));
     if backup == Backup::OfTheNewest && number > 0 && holds(&named(number)).unwrap_or(false) {
@@ -167,6 +167,11 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<Kept> {
             Err(_) => return copy_to(&named(number)).map(|()| new(named(number))),
         }
     }
+}
+
+/// Puts what the file at `place` holds into a file of its own, `kept`.
+fn copied(place: &Path, kept: &Path) -> io::Result<()> {
+    replace(kept, &fs::read(place)?, Some(&fs::metadata(place)?), NewFile::Private)
 }
 
 /// Gives `file` a second name beside `path`, which ends in `ending`, or `ending` and a number: one that nothing has, or something
@@ -206,6 +211,18 @@ pub(crate) fn link_over(place: &Path, kept: &Path) -> io::Result<()> {
     // Two names of one file are not renamed.
     let _ = fs::remove_file(&hidden);
     renamed.inspect(|()| sync_folder(kept))
+}
+
+/// Puts the file `kept` where `path` leads, in one step, and leaves nothing under its own name.
+pub(crate) fn move_over(kept: &Path, path: &Path) -> io::Result<()> {
+    let place = followed(path)?;
+    match are_same(kept, &place) {
+        // Two names of one file are not renamed.
+        true => fs::remove_file(kept)?,
+        false => fs::rename(kept, &place)?,
+    }
+    sync_folder(&place);
+    Ok(())
 }
 
 /// Returns whether one of the backups of the file that `path` leads to holds these bytes.

@@ -316,20 +316,35 @@ impl Replaced {
         // Where it is gone.
         let target = target.made(NewFile::like(&self.backup));
         target.check()?;
-        // The file itself, where nothing was written to it: an agent that has it open since then writes into the session again.
+        // The file itself, where nothing was written to it: an agent that has it open since then writes into the session again. It
+        // has no second name then, under which that would be written, too.
         let is_whole = || fs::read(&self.backup).is_ok_and(|kept| kept == before);
         let is_itself =
-            self.is_appended_to() && is_whole() && output::link_over(&self.backup, &self.path).is_ok();
+            self.is_appended_to() && is_whole() && output::move_over(&self.backup, &self.path).is_ok();
         if !is_itself {
             target.put(&before)?;
         }
-        // What is kept beside it is what it is now, and not what was made of it here.
-        if let Some(copy) = self.copy_of_what_was_made()
-            && output::link_over(&self.path, copy).is_err()
-        {
-            Target::unlocked(copy).locked_too().put(&before)?;
+        // What is kept beside it is what it was, and not what was made of it here. One that stays is no reason to say that it failed.
+        if let Some(copy) = self.copy_of_what_was_made() {
+            let _ = fs::remove_file(copy);
+        }
+        if !self.backup.exists() {
+            self.bring_back_the_copy_before(&before);
         }
         Ok(())
+    }
+
+    /// Gives the copy that the compaction renewed its name again: an earlier compaction goes by it. It is made anew of `before`, which
+    /// begins with it, where something was written to it since, or it is gone. Where that fails there is none, and the session has it.
+    fn bring_back_the_copy_before(&self, before: &[u8]) {
+        let was_copy =
+            |left: &&Left| left.bytes < before.len() as u64 && begins(before, Some(left.bytes), left.held);
+        let Some(left) = self.left.iter().filter(was_copy).max_by_key(|left| left.bytes) else { return };
+        if left.is_untouched() && output::move_over(&left.path, &self.backup).is_ok() {
+            return;
+        }
+        let target = Target::unlocked(&self.backup).made(NewFile::like(&self.path));
+        let _ = target.put(&before[..left.bytes as usize]);
     }
 
     /// Returns whether the compaction went behind what the session held: then it is a file that only grows.
