@@ -6,9 +6,10 @@ use anyhow::Result;
 use longhaul::{
     Loss,
     store::{DamagedSummary, Original},
-    transcript::{Message, Span, SummaryRecord, Transcript},
+    transcript::{Message, SessionId, Span, SummaryId, SummaryRecord, Transcript},
 };
 
+use super::undo;
 use crate::{
     archive::{Archive, full, in_force, line, utc},
     args::HistoryArgs,
@@ -58,11 +59,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         counted(state.messages, "message"),
         counted(summaries.len() as u64, "summary"),
         if chain.len() > 1 { format!(", {}", in_force(&chain)) } else { " in force".to_owned() },
-        if state.undone.is_empty() {
-            String::new()
-        } else {
-            format!(", {} that `redo` puts back", state.undone.len())
-        },
+        taken_back(&archive, &session, &state.undone)?,
     );
     let mut out = painter.hung(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
     for summary in &summaries {
@@ -95,6 +92,16 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     }
     Target::Stdout.put(out.as_bytes())?;
     Ok(done)
+}
+
+/// Returns what is said of the summaries that were `undone`: `redo` puts none back where the file of the next one was put back.
+fn taken_back(archive: &Archive, session: &SessionId, undone: &[SummaryId]) -> Result<String> {
+    let Some(next) = undone.last() else { return Ok(String::new()) };
+    Ok(match (undo::back_in_place(archive, session, next)?, undone.len()) {
+        (None, n) => format!(", {n} that `redo` puts back"),
+        (Some(_), 1) => ", 1 taken back with its file".to_owned(),
+        (Some(_), n) => format!(", {n} taken back with their file"),
+    })
 }
 
 fn is_forgotten(original: &Original) -> bool {

@@ -1,6 +1,7 @@
 //! `longhaul undo`, `redo` and `restore`: the way back.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -25,7 +26,8 @@ use crate::{
 /// and says it again.
 pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.session.store)?;
-    let session = archive.session_to_change(args.session.session.as_deref())?;
+    let named = archive.session_to_change(args.session.session.as_deref())?;
+    let session = holder_of_newest(&archive, named, args.keep_file)?;
     let Some(last) = InEffect::last(&archive, &session, args.keep_file)? else {
         tell_json(&args.session, &archive, &session, json!({ "undone": null, "file": null }))?;
         say!("no compaction is in force: there is nothing to undo");
@@ -74,16 +76,24 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
 
 /// Fails where a file is as it was before the compaction `record`: the record would say of it what it is not.
 fn must_stand_compacted(archive: &Archive, session: &SessionId, record: &SummaryId) -> Result<()> {
-    let files = replaced(archive, session, record)?;
-    let is_back =
-        |file: &&Replaced| matches!(file.standing(&[]), Ok(Standing::AsBefore | Standing::WithoutIt));
-    match files.iter().find(is_back) {
+    match back_in_place(archive, session, record)? {
         Some(file) => bail!(Impossible(format!(
             "{} was put back and is as it was before: `longhaul compact` compacts it anew, redo cannot",
             shown(&file.path)
         ))),
         None => Ok(()),
     }
+}
+
+/// Returns a file that the compaction `record` replaced and that is as it was before.
+pub(crate) fn back_in_place(
+    archive: &Archive,
+    session: &SessionId,
+    record: &SummaryId,
+) -> Result<Option<Replaced>> {
+    let is_back =
+        |file: &Replaced| matches!(file.standing(&[]), Ok(Standing::AsBefore | Standing::WithoutIt));
+    Ok(replaced(archive, session, record)?.into_iter().find(is_back))
 }
 
 pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
@@ -178,6 +188,59 @@ impl InEffect {
         let others = files.into_iter().filter(is_left).collect();
         Ok(InEffect { file, others, ..self })
     }
+}
+
+/// Returns the session whose compaction is the newest in the file that `session` compacted, and says so where it is another: an agent
+/// that compacts by itself goes on with other words, and what is compacted of these is recorded as a branch.
+fn holder_of_newest(archive: &Archive, session: SessionId, keep_file: bool) -> Result<SessionId> {
+    let own = transcripts(archive, &session)?;
+    let has_none_in_effect = InEffect::last(archive, &session, keep_file)?.is_none();
+    // Who leaves the file as it is means a record: where the session has none, there is none.
+    if own.is_empty() && !has_none_in_effect || keep_file && has_none_in_effect {
+        return Ok(session);
+    }
+    let mut others = Vec::new();
+    for relative in archive.relatives(&session)? {
+        let compacted = transcripts(archive, &relative)?.into_iter();
+        others.extend(compacted.map(|one| (relative.clone(), one)));
+    }
+    let paths: BTreeSet<&Path> = match own.is_empty() {
+        true => others.iter().map(|(_, one)| &*one.file.path).collect(),
+        false => own.iter().map(|one| &*one.file.path).collect(),
+    };
+    let newest = paths.into_iter().filter_map(|path| {
+        let now = fs::read(path).ok()?;
+        let in_it = |one: &Compacted| one.file.made_of(&now).filter(|_| one.file.path == path);
+        let own = own.iter().filter_map(in_it).max();
+        let others = others.iter().filter_map(|(of, one)| Some((in_it(one)?, of, one)));
+        let can_go = |one: &Compacted| one.is_head || !keep_file && one.file.is_compacted().unwrap_or(false);
+        let newer = others.filter(|(bytes, _, one)| Some(*bytes) > own && can_go(one));
+        newer.max_by_key(|(bytes, ..)| *bytes).map(|(_, of, _)| (path, of.clone()))
+    });
+    let newest: Vec<_> = newest.collect();
+    let Some((path, of)) = newest.into_iter().next() else { return Ok(session) };
+    say!("the newest compaction of {} is recorded as session {of}", shown(path));
+    Ok(of)
+}
+
+/// A compaction that went into a session file.
+#[derive(Clone, Debug)]
+struct Compacted {
+    file: Replaced,
+    /// Its record is the one in force.
+    is_head: bool,
+}
+
+/// Returns the compactions of `session` that went into session files, in the order in which they were made.
+fn transcripts(archive: &Archive, session: &SessionId) -> Result<Vec<Compacted>> {
+    let state = archive.wait(archive.store.require(session))?;
+    let mut found = Vec::new();
+    for entry in archive.wait(archive.store.records(session))?.iter().filter(|entry| !entry.is_forgotten) {
+        let files = replaced(archive, session, &entry.id)?.into_iter().filter(|file| file.is_transcript);
+        let is_head = state.head() == Some(&entry.id);
+        found.extend(files.map(|file| Compacted { file, is_head }));
+    }
+    Ok(found)
 }
 
 /// Returns the files of the session that the compaction that made `record` replaced.
@@ -301,6 +364,10 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
     let now = match (state.head(), &left) {
         (Some(head), _) => format!("summary {head} is in force"),
         (None, None) if written_to.is_some() || is_gone => "no summary is in force in the store".to_owned(),
+        // It begins with what its agent made of what was said before.
+        (None, None) if state.forked_from.is_some() => {
+            "no summary is in force: the agent sees what it saw before".to_owned()
+        }
         (None, None) => "no summary is in force: the agent sees the whole conversation".to_owned(),
         (None, Some(_)) => "no summary is in force in the store".to_owned(),
     };

@@ -270,6 +270,12 @@ impl Replaced {
         })
     }
 
+    /// Returns how many bytes the compaction made of `now`, where that begins with what it made: of several the one that made the
+    /// most is the newest.
+    pub(crate) fn made_of(&self, now: &[u8]) -> Option<u64> {
+        self.after_bytes.filter(|_| begins(now, self.after_bytes, self.after))
+    }
+
     /// Returns whether the file is as the compaction left it.
     ///
     /// # Errors

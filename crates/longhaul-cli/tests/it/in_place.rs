@@ -169,7 +169,8 @@ fn an_agent_goes_on_behind_it_and_it_is_compacted_again() {
     assert!(undone.code == 1 && undone.stderr.contains("was written to since"), "{}", undone.stderr);
 }
 
-/// However often a session is compacted in place, taken back and gone on with: one copy lies beside it, and each step back is right.
+/// However often a session is compacted in place, taken back and gone on with: one copy lies beside it at most, which is one and no second
+/// name of it, and each step back is right.
 #[test]
 fn one_copy_is_kept_and_every_step_goes_back() {
     // `c` compacts, `u` takes back, `a` is the agent that goes on.
@@ -404,4 +405,79 @@ fn another_format_is_written_on_a_terminal() {
     assert!(said.contains("written to s.compacted.jsonl"), "{said}");
     let written = fs::read(beside).unwrap();
     assert!(read(Some(Format::OpenAi), &written[..]).is_ok_and(|written| written.transcript().len() > 70));
+}
+
+/// Appends what Claude Code writes when it compacts by itself, and a long request behind it.
+fn compacted_by_the_agent(bytes: &[u8]) -> Vec<u8> {
+    let leaf = last_line(bytes);
+    let line = |parent: Value, uuid: &str, text: &str| {
+        serde_json::json!({
+            "parentUuid": parent, "isSidechain": false, "sessionId": leaf["sessionId"], "type": "user", "uuid": uuid,
+            "message": {"role": "user", "content": text}, "timestamp": "2099-01-01T00:00:00.000Z",
+        })
+    };
+    let boundary = serde_json::json!({
+        "parentUuid": null, "logicalParentUuid": leaf["uuid"], "isSidechain": false, "sessionId": leaf["sessionId"],
+        "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "b1",
+        "timestamp": "2099-01-01T00:00:00.000Z", "compactMetadata": {"trigger": "auto", "preTokens": 6_000},
+    });
+    let words = "This session is being continued from a previous conversation. A knapsack was rejected.";
+    let mut summary = line("b1".into(), "b2", words);
+    summary["isCompactSummary"] = true.into();
+    let rows =
+        line("b2".into(), "b3", &format!("Now the zebra report. {}", "Each row counts. ".repeat(1_500)));
+    let last = line("b3".into(), "b4", "Please also write the giraffe report, briefly.");
+    let lines = [boundary, summary, rows, last].map(|line| format!("{line}\n"));
+    [bytes, lines.concat().as_bytes()].concat()
+}
+
+/// What is compacted after the agent has compacted by itself is recorded as a branch of the session, and is the newest compaction all the
+/// same.
+#[test]
+fn undo_goes_by_the_file_also_where_its_agent_compacted_in_between() {
+    let session = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    let compact = |folder: &Folder, budget: &str| {
+        let ran = folder.run(&["compact", "s.jsonl", "--budget", budget, "--in-place"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.said()
+    };
+    // Where the session itself was compacted in place as well, and where only the branch was.
+    for is_twice in [true, false] {
+        let folder = Folder::new();
+        let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+        match is_twice {
+            true => drop(compact(&folder, "6k")),
+            false => {
+                let args = ["compact", "s.jsonl", "--budget", "6k", "-o", "small.jsonl"];
+                assert_eq!(folder.run(&args, b"").code, 0);
+                assert_eq!(folder.run(&["undo", session], b"").code, 0);
+            }
+        }
+        let grown = compacted_by_the_agent(&fs::read(&file).unwrap());
+        fs::write(&file, &grown).unwrap();
+        let said = compact(&folder, "3k");
+        let branch = said.split("takes this back: longhaul undo ").nth(1).unwrap().split(' ').next().unwrap();
+        assert!(branch.starts_with(&format!("{session}-")), "{said}");
+        let after = fs::read(&file).unwrap();
+        // Where the agent went on, what is said to help does.
+        fs::write(&file, [&after[..], b"{}\n"].concat()).unwrap();
+        let refused = folder.run(&["undo", session], b"");
+        assert!(refused.code == 1, "{}", refused.stderr);
+        assert!(
+            refused.said().contains(&format!("`longhaul undo {branch} --keep-file`")),
+            "{}",
+            refused.stderr
+        );
+        fs::write(&file, &after).unwrap();
+
+        let undone = folder.run(&["undo", session], b"");
+        assert!(undone.code == 0 && undone.said().contains("byte for byte"), "{}", undone.stderr);
+        assert!(undone.said().contains(&format!("is recorded as session {branch}")), "{}", undone.stderr);
+        assert!(!undone.stderr.contains("the whole conversation"), "{}", undone.stderr);
+        assert!(fs::read(&file).unwrap() == grown);
+        // The first one is in force still, and the agent wrote behind it.
+        let again = folder.run(&["undo", session], b"");
+        assert_eq!(again.code, if is_twice { 1 } else { 3 }, "{}", again.stderr);
+        assert!(fs::read(&file).unwrap() == grown);
+    }
 }

@@ -39,6 +39,9 @@ fn a_file_that_was_compacted_in_place_comes_back_byte_for_byte() {
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("is as it was before, byte for byte"), "{}", undone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), once, "one compaction back");
+    let history = run(&folder, &["history", "work"]);
+    let history = String::from_utf8_lossy(&history.stdout).into_owned();
+    assert!(history.contains("1 taken back with its file") && !history.contains("redo"), "{history}");
     let redone = folder.run(&["redo", "work"], b"");
     assert_eq!(redone.code, 4, "{}", redone.stderr);
     assert!(redone.said().contains("compacts it anew, redo cannot"), "{}", redone.stderr);
