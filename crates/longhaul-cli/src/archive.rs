@@ -424,11 +424,16 @@ impl Archive {
 
     /// Returns the other sessions of a conversation: those that `session` was begun with, and those that were begun with it or them.
     pub(crate) fn relatives(&self, session: &SessionId) -> Result<Vec<SessionId>> {
+        self.wait(self.relatives_of(session))
+    }
+
+    /// The same, for who waits already.
+    pub(crate) async fn relatives_of(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
         let (mut next, mut seen) = (vec![session.clone()], BTreeSet::from([session.clone()]));
         let mut relatives = Vec::new();
         while let Some(relative) = next.pop() {
-            let Some(state) = self.wait(self.store.state(&relative))? else { continue };
-            let mut near = self.wait(self.store.forks_of(&relative))?;
+            let Some(state) = self.store.state(&relative).await? else { continue };
+            let mut near = self.store.forks_of(&relative).await?;
             near.extend(state.forked_from.map(|from| from.session));
             next.extend(near.into_iter().filter(|near| seen.insert(near.clone())));
             relatives.extend((relative != *session).then_some(relative));

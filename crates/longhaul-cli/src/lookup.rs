@@ -50,13 +50,10 @@ pub(crate) fn look_up(
         let found = originals.into_iter().map(|original| (session.clone(), original)).collect();
         return Ok(Answer { found, by: By::Id });
     }
-    let (mut hits, mut by) = archive.wait(by_words(&archive.store, session, query, limit))?;
-    if let (By::SomeWords, Some(session)) = (by, session) {
-        let of_relatives = by_words_in_relatives(archive, session, query, limit)?;
-        if !of_relatives.is_empty() {
-            (hits, by) = (of_relatives, By::Words);
-        }
-    }
+    let (hits, by) = match session {
+        Some(session) => archive.wait(by_words_in_all_of(archive, session, query, limit))?,
+        None => archive.wait(by_words(&archive.store, None, query, limit))?,
+    };
     let found: Vec<(SessionId, Original)> =
         hits.into_iter().map(|hit| (hit.session.clone(), found(hit))).collect();
     for (session, original) in &found {
@@ -86,28 +83,32 @@ pub(crate) async fn by_words(
     Ok((hits, By::SomeWords))
 }
 
-/// Returns the messages that hold all words of `query` in the other sessions of its conversation: what was said before its agent
-/// compacted is in one of them.
-fn by_words_in_relatives(
+/// Does the same for all of a conversation: what the session holds comes first, then what only its branches hold, each message once. What
+/// was said before its agent compacted is in one of them, also where the agent's own summary has the words.
+async fn by_words_in_all_of(
     archive: &Archive,
     session: &SessionId,
     query: &str,
     limit: usize,
-) -> Result<Vec<Hit>> {
-    let mut hits: Vec<Hit> = Vec::new();
-    for relative in archive.relatives(session)? {
-        let more = archive.wait(archive.store.search(Some(&relative), query, limit - hits.len()))?;
-        // What was kept through a compaction stands in several.
-        for hit in more {
-            if hits.iter().all(|known| known.message.is_none() || known.message != hit.message) {
-                hits.push(hit);
-            }
-        }
+) -> Result<(Vec<Hit>, By), StoreError> {
+    let mut hits = archive.store.search(Some(session), query, limit).await?;
+    for relative in archive.relatives_of(session).await? {
         if hits.len() >= limit {
             break;
         }
+        // So many of them may be known.
+        let more = archive.store.search(Some(&relative), query, limit + hits.len()).await?;
+        for hit in more {
+            let is_known = |known: &Hit| hit.message.is_some() && known.message == hit.message;
+            if hits.len() < limit && !hits.iter().any(is_known) {
+                hits.push(hit);
+            }
+        }
     }
-    Ok(hits)
+    match hits.is_empty() {
+        true => by_words(&archive.store, Some(session), query, limit).await,
+        false => Ok((hits, By::Words)),
+    }
 }
 
 /// Says what may be meant where nothing was found in `session`: words that were nearly typed, and other sessions. Each is a line.

@@ -39,16 +39,20 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
         bail!("no message of {session} holds all the words of {words:?}{deleted}{hints}");
     }
     let painter = Painter::stdout();
-    let is_elsewhere =
-        |of: &SessionId| session.as_ref().is_some_and(|session| session != of) && answer.by == By::Words;
-    let elsewhere = answer.found.iter().map(|(of, _)| of).find(|of| is_elsewhere(of));
+    let mut holders: Vec<&SessionId> = Vec::new();
+    for (of, _) in &answer.found {
+        if !holders.contains(&of) {
+            holders.push(of);
+        }
+    }
+    let is_elsewhere = session.as_ref().is_some_and(|session| holders.iter().any(|of| *of != session));
     let mut out = String::new();
     for (from, original) in &answer.found {
         if args.json {
             out.push_str(&json_line(from, original));
             continue;
         }
-        if session.is_none() || elsewhere.is_some() {
+        if session.is_none() || is_elsewhere {
             out.push_str(&format!("{}\n", painter.bold(from.as_str())));
         }
         match (answer.by, args.full) {
@@ -63,15 +67,30 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
             _ => say!("no message holds all the words of {words:?}{deleted}; these hold most of them"),
         }
     }
-    if let (Some(session), Some(_)) = (&session, elsewhere) {
-        say!(
-            "no message of {session} holds {words:?}; these are from another branch of it, as from before its agent compacted"
-        );
+    if let (Some(session), true) = (&session, is_elsewhere) {
+        match holders.contains(&session) {
+            true => say!(
+                "what is not of {session} itself is from other branches of it, as from before its agent compacted"
+            ),
+            false => say!(
+                "no message of {session} holds {words:?}; these are from another branch of it, as from before its agent compacted"
+            ),
+        }
     }
     if answer.by != By::Id && !args.full && !args.json {
-        let session = elsewhere.or(session.as_ref()).map_or("SESSION", SessionId::as_str);
-        let command = format!("longhaul recall {session} mN{}", store::flags());
-        say::with_whole("a message whole (--full: all of these):", &command);
+        // A number means another message in each session.
+        let named = |of: &SessionId| format!("longhaul recall {of} mN{}", store::flags());
+        match (&session, &holders[..]) {
+            (Some(_), [one]) => say::with_whole("a message whole (--full: all of these):", &named(one)),
+            (Some(_), many) => {
+                say!("a message whole, by the session that it is of (--full: all of these):");
+                many.iter().for_each(|of| say::with_whole(" ", &named(of)));
+            }
+            (None, _) => {
+                let command = format!("longhaul recall SESSION mN{}", store::flags());
+                say::with_whole("a message whole (--full: all of these):", &command);
+            }
+        }
     }
     let is_lacking = answer.found.iter().any(|(_, original)| original.is_changed);
     Ok(ExitCode::from(if answer.by == By::SomeWords || is_lacking { exit::FAILURE } else { 0 }))

@@ -162,7 +162,7 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
         return answer::part(&out, asked.from)
             .with_context(|| format!("from {} is beyond the end: about {} bytes", asked.from, out.len()));
     }
-    out.push_str("\nrecall with m and the number gives a message in full.\n");
+    out.push_str("\nrecall with `session`, and m and the number as the query, gives a message in full.\n");
     Ok(out)
 }
 

@@ -481,3 +481,33 @@ fn undo_goes_by_the_file_also_where_its_agent_compacted_in_between() {
         assert!(fs::read(&file).unwrap() == grown);
     }
 }
+
+/// The agent's own summary has the words, too: what it was made of is found beside it, and named by the session that it is of.
+#[test]
+fn recall_finds_what_was_said_before_the_agent_compacted() {
+    let session = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    let folder = Folder::new();
+    folder.file("s.jsonl", &compacted_by_the_agent(&fs::read(example()).unwrap()));
+    let ran = folder.run(&["compact", "s.jsonl", "--budget", "3k", "-o", "small.jsonl"], b"");
+    assert!(ran.code == 0 && ran.said().contains("finds that, too"), "{}", ran.stderr);
+    let found = folder.run(&["recall", session, "knapsack", "rejected", "--json"], b"");
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    let lines = String::from_utf8(found.stdout).unwrap();
+    let found: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |found: &Value| found["session"].as_str().unwrap().to_owned();
+    assert_eq!((&*of(&found[0]), &found[0]["ordinal"]), (session, &0.into()), "{lines}");
+    let before = found[1..].iter().find(|found| found["ordinal"] == 17).expect(&lines);
+    assert!(of(before).starts_with(&format!("{session}-")), "{lines}");
+    let mut said: Vec<String> = found.iter().map(|found| found["message"].to_string()).collect();
+    said.sort();
+    said.dedup();
+    assert_eq!(said.len(), found.len(), "each once: {lines}");
+    // What is said to show one whole shows that one.
+    let of_both = folder.run(&["recall", session, "knapsack", "rejected"], b"").said();
+    for of in [session, &of(before)] {
+        assert!(of_both.contains(&format!("longhaul recall {of} mN")), "{of_both}");
+    }
+    let of_one = folder.run(&["recall", session, "knapsack", "linear"], b"").said();
+    assert_eq!(of_one.matches("longhaul recall ").count(), 1, "{of_one}");
+    assert!(of_one.contains(&format!("longhaul recall {} mN", of(before))), "{of_one}");
+}
