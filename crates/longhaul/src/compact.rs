@@ -62,7 +62,8 @@ pub struct CompactSettings {
     pub preserve_error_details: bool,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
-    /// How what a handle in the summary stands for is looked up, in one line; empty where it cannot be.
+    /// How what a handle in the summary stands for is looked up, in one line; empty where it cannot be. `{message}` stands for one that
+    /// it covers.
     pub lookup: String,
     /// Ordinals of the messages that stay whole wherever they stand, beside instructions of system and developer, which
     /// do so in any case.

@@ -248,7 +248,7 @@ impl CompactionPlan {
             kept: Span::runs(self.tail.iter().map(|kept| kept.id.ordinal)),
             emitted: None,
             header: header(settings, self.n_behind),
-            lookup: settings.lookup.clone(),
+            lookup: super::plan::lookup(settings, &self.covered),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,
             text: draft.text,

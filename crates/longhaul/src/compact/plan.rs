@@ -467,6 +467,15 @@ pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
     }
 }
 
+/// Returns how what a handle stands for is looked up, with a message that the summary covers for `{message}`.
+pub(super) fn lookup(settings: &CompactSettings, covered: &[Covered]) -> String {
+    /// Where there is so much to choose from, an example that is not taken for the beginning.
+    const USUAL: u64 = 12;
+    let ordinals = || covered.iter().map(|covered| covered.ordinal);
+    let ordinal = ordinals().filter(|ordinal| *ordinal <= USUAL).max().or(ordinals().min());
+    settings.lookup.replace("{message}", &format!("m{}", ordinal.unwrap_or_default()))
+}
+
 /// Returns depth and parent of the next summary: it follows the one in the view, or the one whose handle line stands in
 /// the first message of a history that was compacted before.
 fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {

@@ -217,9 +217,27 @@ fn the_header_counts_what_an_earlier_summary_stood_for_in_any_words() {
     assert!(second.record.header.contains(&format!("- {expected} messages")), "{}", second.record.header);
 }
 
+/// Of a short conversation, too, the example is one of its messages.
+#[test]
+fn how_handles_are_looked_up_names_a_message_that_the_summary_covers() {
+    for (n, expected) in [(4, 4), (30, 12)] {
+        let mut said = transcript("user: Fix src/parser.rs and never touch Cargo.lock.");
+        for nth in 0..n {
+            let words = "It is read from its first line to its last. ".repeat(20);
+            said.push(Message::assistant(format!("I looked at src/part_{nth}.rs. {words}")));
+        }
+        let lookup = "the tool recall shows {message} whole".to_owned();
+        let settings = CompactSettings { lookup, ..CompactSettings::new(Tokens(400)) };
+        let record = run(&said, &settings).unwrap().record;
+        let covered: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
+        let named: u64 = record.lookup.split([' ', 'm']).find_map(|word| word.parse().ok()).unwrap();
+        assert!(covered.contains(&named) && named == expected, "{} of {covered:?}", record.lookup);
+    }
+}
+
 #[test]
 fn how_handles_are_looked_up_is_within_the_budget_and_no_part_of_what_was_said() {
-    let lookup = "the tool recall shows m12 whole".to_owned();
+    let lookup = "the tool recall shows {message} whole".to_owned();
     let mut said = transcript("user: Fix src/parser.rs and never touch Cargo.lock.\nassistant: Looking.");
     for nth in 0..60 {
         said.push(Message::assistant(format!("I looked at src/part_{nth}.rs and found nothing there.")));

@@ -54,7 +54,7 @@ impl RecallTool {
 
     /// What a summary says of it, for the setting [`summary_lookup`](crate::Config::summary_lookup) of a session whose model is
     /// given it.
-    pub const LOOKUP: &str = "the tool recall shows m12 whole";
+    pub const LOOKUP: &str = "the tool recall shows {message} whole";
 
     /// What the model is told it does.
     pub const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \

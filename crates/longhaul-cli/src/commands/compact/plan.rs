@@ -180,7 +180,7 @@ impl<'a> Plan<'a> {
         }
         let (session, flags) = (self.keeper.holder(said), self.keeper.flags_from_anywhere()?);
         Some(format!(
-            "`longhaul recall {} m12{flags}` shows m12 whole",
+            "`longhaul recall {} {{message}}{flags}` shows {{message}} whole",
             paint::name(found::end_of(session.as_str()))
         ))
     }
