@@ -92,6 +92,17 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
             "{relative}, of the same conversation, still holds {held}; the same with --branches destroys them there too"
         );
     }
+    let twins = held_by_twins(&archive, &session, &forgotten.originals)?;
+    for (twin, n) in twins.iter().take(TOLD) {
+        let held = if *n == 1 { "one".to_owned() } else { paint::grouped(*n as u64) };
+        let words = format!(
+            "{twin}, which begins as this one did, still holds {held} of these messages; to destroy that, too:"
+        );
+        say::with_whole(&words, &format!("longhaul forget {twin} {}{}", typed(&args.what), store::flags()));
+    }
+    if twins.len() > TOLD {
+        say!("so do {} more; `longhaul recall all WORDS{}` names them", twins.len() - TOLD, store::flags());
+    }
     for file in files.iter().filter(|file| file.is_file()) {
         say!("{} is not touched, and may hold it too", paint::path(file));
     }
@@ -149,6 +160,38 @@ fn held_by_relatives(
         holders.extend((n_gone < state.messages).then_some((relative, held)));
     }
     Ok(holders)
+}
+
+/// Returns the sessions that are not of the conversation, begin as it did and still have some of these messages, and how many: the same
+/// history was recorded twice.
+fn held_by_twins(archive: &Archive, session: &SessionId, gone: &[Span]) -> Result<Vec<(SessionId, usize)>> {
+    /// What begins with so many messages alike does so by no chance.
+    const ALIKE: u64 = 8;
+    let first = archive.wait(archive.store.entries(session, Span { start: 0, end: ALIKE }))?;
+    let first: Vec<_> = first.iter().map(|entry| entry.address).collect();
+    let mut others = archive.wait(archive.store.sessions_beginning_with(&first))?;
+    let relatives = archive.relatives(session)?;
+    others.retain(|other| other != session && !relatives.contains(other));
+    let held = others.into_iter().map(|other| {
+        let n = shared(archive, session, &other, gone)?.len();
+        Ok((other, n))
+    });
+    let mut held = held.collect::<Result<Vec<_>>>()?;
+    held.retain(|(_, n)| *n > 0);
+    Ok(held)
+}
+
+/// So many of them are named.
+const TOLD: usize = 5;
+
+/// Returns what was chosen as it is typed.
+fn typed(what: &ForgetWhat) -> String {
+    match (&what.range, what.older_than, &what.matching) {
+        (Some(range), ..) => format!("--range {range}"),
+        (_, Some(days), _) => format!("--older-than {days}"),
+        (.., Some(path)) => format!("--matching {}", paint::for_shell(&path.to_string_lossy())),
+        _ => "--all".to_owned(),
+    }
 }
 
 /// Returns which messages in `spans` of `session` `relative` has too, and has still.

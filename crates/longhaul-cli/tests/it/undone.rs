@@ -702,3 +702,27 @@ fn messages_behind_a_word_are_looked_up_in_the_session_that_it_names_and_in_no_o
     assert!(unknown.code != 0 && unknown.said().contains("wrok"), "{}", unknown.stderr);
     assert!(!unknown.said().contains("no message of"), "{}", unknown.stderr);
 }
+
+/// The same history under two ids, as a copy of a file that was given a new one.
+#[test]
+fn what_is_forgotten_and_held_by_a_twin_is_told() {
+    let folder = Folder::new();
+    let said = String::from_utf8(session(&folder)).unwrap();
+    let [own, twin] = ["7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa", "8d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa"];
+    folder.file("twin.jsonl", said.replace(own, twin).as_bytes());
+    for (file, out) in [("session.jsonl", "a"), ("twin.jsonl", "b")] {
+        run(&folder, &["compact", file, "--budget", "4000", "-o", out]);
+    }
+    let gone = run(&folder, &["forget", own, "--range", "m2-m3"]).said();
+    let command = format!("longhaul forget {twin} --range m2-m3");
+    assert!(gone.contains("still holds 2 of these messages") && gone.contains(&command), "{gone}");
+    let gone = run(&folder, &["forget", own, "--all"]).said();
+    assert!(
+        gone.contains("still holds 74 of these messages") && gone.contains(&format!("forget {twin} --all")),
+        "{gone}"
+    );
+    assert_eq!(folder.run(&["recall", "all", "knapsack"], b"").code, 0);
+    let gone = run(&folder, &["forget", twin, "--all"]).said();
+    assert!(!gone.contains("still holds"), "{gone}");
+    assert_eq!(folder.run(&["recall", "all", "knapsack"], b"").code, 1);
+}
