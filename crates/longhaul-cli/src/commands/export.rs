@@ -116,13 +116,16 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
         take_in(&Archive::in_memory()?)?;
     }
     let archive = Archive::open(&args.store)?;
+    let before = archive.wait(archive.store.sessions())?;
     let sessions = take_in(&archive)?;
     let mut is_anything_there = sessions.is_empty();
     for session in &sessions {
         let state = archive.wait(archive.store.require(session))?;
         let forgotten: u64 = state.forgotten.iter().map(Span::len).sum();
         is_anything_there |= forgotten < state.messages || state.messages == 0;
+        let was_there = before.iter().any(|info| info.session == *session && info.state == state);
         match forgotten {
+            0 if was_there => say!("{session} was in the store already: nothing of it is new"),
             0 => say!("{session} is in the store"),
             _ if forgotten == state.messages => {
                 say!("{session} was forgotten here: none of it is taken in, and nothing comes back");

@@ -8,7 +8,10 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use longhaul::transcript::{SessionId, SummaryId};
+use longhaul::{
+    store::Original,
+    transcript::{SessionId, SummaryId, SummaryRecord},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,7 +20,7 @@ use crate::{
     clock,
     exit::{FAILURE, Impossible, NOTHING_TO_DO},
     output::{Lock, Over, Target, why_read_only},
-    paint::{self, Painter, harmless_json},
+    paint::{self, Painter, harmless_json, plain},
     say,
     store::{self, Replaced, Standing},
 };
@@ -108,7 +111,18 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
     Target::Stdout.put(shown.collect::<String>().as_bytes())?;
     tell_changed(&session, &originals);
     let restored = originals.iter().filter(|original| original.message.is_some()).count() as u64;
-    say!("{} of {session} restored", paint::counted(restored, "message"));
+    let is_summarized = |record: &SummaryRecord| {
+        let is_in =
+            |original: &Original| record.covered.iter().any(|covered| covered.ordinal == original.ordinal);
+        originals.iter().any(is_in)
+    };
+    match archive.wait(archive.store.summaries(&session))?.iter().flatten().any(is_summarized) {
+        true => say!("{} of {session} restored", paint::counted(restored, "message")),
+        false => say!(
+            "no summary in force stands for {} of {session}: there was nothing to restore",
+            plain(&args.range)
+        ),
+    }
     Ok(ExitCode::from(match &originals[..] {
         [] => NOTHING_TO_DO,
         some if some.iter().any(|original| original.is_changed) => FAILURE,

@@ -104,9 +104,13 @@ impl Trace {
         Trace { folder: folder.filter(|folder| folder.to_str().is_some()), ..self }
     }
 
-    /// Returns whether the transcript is of the folder `here`, as a session of an agent's may be.
+    /// Returns whether the transcript is of the folder `here`, as a session of an agent's may be. Who only looks finds there what was
+    /// written there, too.
     pub(crate) fn is_of(&self, here: &Path, reach: Reach) -> bool {
+        let written = || self.made.iter().chain(self.files.iter().map(|file| &file.path));
+        let is_made_here = || written().any(|file| file.parent() == Some(here));
         self.folder.as_ref().is_some_and(|folder| reach.takes(folder, here))
+            || reach == Reach::Around && is_made_here()
     }
 
     /// Returns the format that the history is in.

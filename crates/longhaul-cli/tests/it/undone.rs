@@ -445,7 +445,7 @@ fn an_import_does_not_say_that_what_was_forgotten_is_there() {
     session(&folder);
     in_place(&folder, "4000");
     run(&folder, &["export", "work", "-o", "exported"]);
-    assert!(run(&folder, &["import", "exported"]).said().ends_with("is in the store"));
+    assert!(run(&folder, &["import", "exported"]).said().contains("was in the store already"));
     run(&folder, &["forget", "work", "--range", "m2-m3"]);
     let again = run(&folder, &["import", "exported"]);
     assert!(
@@ -725,4 +725,52 @@ fn what_is_forgotten_and_held_by_a_twin_is_told() {
     let gone = run(&folder, &["forget", twin, "--all"]).said();
     assert!(!gone.contains("still holds"), "{gone}");
     assert_eq!(folder.run(&["recall", "all", "knapsack"], b"").code, 1);
+}
+
+/// Nobody says that something was done where there was nothing to do.
+#[test]
+fn what_changes_nothing_is_told() {
+    let folder = Folder::new();
+    session(&folder);
+    run(&folder, &["compact", "session.jsonl", "--budget", "4000", "--session", "work", "-o", "out"]);
+    assert!(
+        run(&folder, &["restore", "work", "m3"])
+            .said()
+            .ends_with("1 message of 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa restored")
+    );
+    run(&folder, &["undo", "work"]);
+    let restored = run(&folder, &["restore", "work", "m3"]);
+    assert!(restored.said().contains("no summary in force stands for m3 of"), "{}", restored.stderr);
+    run(&folder, &["export", "work", "-o", "exported"]);
+    let again = ["import", "exported", "--store", "other.db"];
+    assert!(run(&folder, &again).said().ends_with(" is in the store"));
+    assert!(run(&folder, &again).said().ends_with("was in the store already: nothing of it is new"));
+    run(&folder, &["redo", "work"]);
+    run(&folder, &["export", "work", "-o", "exported", "--force"]);
+    assert!(run(&folder, &again).said().ends_with(" is in the store"), "the summary is in force again");
+}
+
+/// What was made in a folder is found there without a name, wherever it was made of.
+#[test]
+fn what_was_written_here_is_of_this_folder_for_who_looks() {
+    let folder = Folder::new();
+    let [here, there] = ["here", "there"].map(|name| folder.path().join(name));
+    [&here, &there].into_iter().for_each(|place| fs::create_dir(place).unwrap());
+    let texts = ["first", "second"].map(|words| {
+        let long = format!("{words}: the row counts. ").repeat(300);
+        let said = serde_json::json!([
+            {"role": "user", "content": long}, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Go on."},
+        ]);
+        (words, said.to_string())
+    });
+    for (name, text) in texts {
+        fs::write(there.join(name), text).unwrap();
+        let from = there.join(name);
+        let ran =
+            folder.run_in(&here, &["compact", from.to_str().unwrap(), "--budget", "400", "-o", name], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let history = folder.run_in(&here, &["history"], b"");
+    assert!(history.code == 0 && history.stdout.len() > 100, "{}", history.stderr);
+    assert_eq!(folder.run_in(&here, &["undo"], b"").code, 4, "what changes something wants a name");
 }
