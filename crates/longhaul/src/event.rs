@@ -394,13 +394,15 @@ impl fmt::Display for Event {
             }
             EventKind::UsageTooLow { reported } => write!(
                 f,
-                "a usage of {reported:#} tokens was reported for a request that costs more: are cached tokens left out \
-                 (cache_read)? such reports are ignored"
+                "a usage of {} was reported for a request that costs more: are cached tokens left out \
+                 (cache_read)? such reports are ignored",
+                counted(reported.0, "token")
             ),
-            EventKind::UsageImplausible { reported, counted } => write!(
+            EventKind::UsageImplausible { reported, counted: own } => write!(
                 f,
-                "a usage of {reported:#} tokens was reported for a request that is counted as {counted:#}: is it a running total, or \
-                 is something sent that is not told of (fixed_overhead)? it is ignored, unless the next one lies as far above its count"
+                "a usage of {} was reported for a request that is counted as {own:#}: is it a running total, or \
+                 is something sent that is not told of (fixed_overhead)? it is ignored, unless the next one lies as far above its count",
+                counted(reported.0, "token")
             ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {

@@ -1,6 +1,6 @@
 //! What is shown: answers on stdout, everything about them on stderr.
 
-use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
+use longhaul::{Event, EventKind, config::Limits, policy::Reason, transcript::Tokens};
 use longhaul_client::Delta;
 
 use crate::{
@@ -102,10 +102,12 @@ impl Screen {
         match &event.kind {
             EventKind::Finished(finish) => {
                 let back = if can_be_undone { "; /undo takes it back" } else { "" };
-                let text = format!("{event} ({}{back})", finish.reason);
+                let text = format!("{event} ({}{back})", why(finish.reason, finish.tokens_before));
                 self.say(YELLOW, "◆ ", &text);
             }
-            EventKind::Trimmed { reason, .. } => self.say(YELLOW, "◆ ", &format!("{event} ({reason})")),
+            EventKind::Trimmed { reason, tokens_before, .. } => {
+                self.say(YELLOW, "◆ ", &format!("{event} ({})", why(*reason, *tokens_before)));
+            }
             // How much the window holds now stands in the status below.
             EventKind::Undone => self.say(YELLOW, "◆ ", "compaction undone"),
             EventKind::Redone => self.say(YELLOW, "◆ ", "compaction applied again"),
@@ -155,11 +157,37 @@ impl Screen {
     }
 }
 
+/// Returns why a context was made smaller that likely cost `before`. What is decided on may lie above that.
+fn why(reason: Reason, before: Tokens) -> String {
+    match reason.tokens() {
+        Some(tokens) if tokens > before => {
+            format!("with a margin for what is billed otherwise than expected, {reason}")
+        }
+        _ => reason.to_string(),
+    }
+}
+
 /// Returns the colour of a context of this size: green below the soft threshold, yellow below the trigger, red from there on.
 pub(crate) fn light(tokens: Tokens, limits: &Limits) -> Colour {
     match tokens {
         tokens if tokens >= limits.trigger => RED,
         tokens if tokens >= limits.soft => YELLOW,
         _ => GREEN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_measures_of_one_context_are_told_apart() {
+        let reason = Reason::Emergency { tokens: Tokens(1_747), budget: Tokens(1_536) };
+        assert_eq!(why(reason, Tokens(1_747)), "1,747 tokens reach the hard limit of 1,536");
+        let told = why(reason, Tokens(1_565));
+        assert!(
+            told.starts_with("with a margin ")
+                && told.ends_with(", 1,747 tokens reach the hard limit of 1,536")
+        );
     }
 }
