@@ -93,7 +93,7 @@ fn told_before<'a>(
     previous: &'a SummaryRecord,
     request: &SummaryRequest<'_>,
 ) -> Cow<'a, str> {
-    let words = |limit| render(options.mode, &previous.summary, request.counter, limit);
+    let words = |limit| render(options.mode, &written::own_data(previous), request.counter, limit);
     match (form, options.mode, options.transcript_cap) {
         (Form::Record, ..) if !written::is_data(previous) => Cow::Borrowed(&previous.text),
         (Form::Record, SummaryMode::Hybrid, _) => Cow::Owned(words(request.limit)),

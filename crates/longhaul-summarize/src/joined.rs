@@ -1,7 +1,7 @@
 //! A summary as data: two made one, and its text.
 
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Summary, SummaryMode, Tokens};
+use longhaul_transcript::{ErrorNote, Summary, SummaryMode, Tokens, one_line};
 
 use crate::shortened;
 
@@ -66,14 +66,19 @@ pub(crate) fn render(
     page.lines("To do", &tasks.collect::<Vec<_>>());
     page.lines("Open", &summary.unresolved);
     if whole {
-        let errors = summary.errors.iter().map(|error| match error.resolution.is_empty() {
-            true => error.error.clone(),
-            false => format!("{}; resolved: {}", error.error, error.resolution),
-        });
+        let errors = summary.errors.iter().map(told_error);
         page.lines("Key points", &summary.key_points);
         page.lines("Errors", &errors.collect::<Vec<_>>());
     }
     page.text
+}
+
+/// Returns the line of an error.
+pub(crate) fn told_error(error: &ErrorNote) -> String {
+    match error.resolution.is_empty() {
+        true => error.error.clone(),
+        false => format!("{}; resolved: {}", error.error, error.resolution),
+    }
 }
 
 struct Page<'a> {
@@ -97,7 +102,7 @@ impl Page<'_> {
             if heading.is_empty() {
                 next.push_str(line);
             } else {
-                next.push_str(&format!("- {}", line.replace('\n', " ")));
+                next.push_str(&format!("- {}", one_line(line)));
             }
             if self.counter.count_up_to(&next, self.limit).is_some() {
                 (self.text, begun) = (next, true);

@@ -95,7 +95,7 @@ fn blocks(text: &str) -> Vec<Block> {
         let is_fence = line.trim_start().starts_with("```");
         let is_code = in_code || is_fence;
         in_code = in_code != is_fence;
-        is_open &= is_code || !line.is_empty() && !line.starts_with('#');
+        is_open &= is_code || !line.is_empty() && !is_heading(line);
         let piece = || Piece { text: line.to_owned(), leaves: None };
         match blocks.last_mut().filter(|_| is_open) {
             Some(block) => match block.pieces.last_mut().filter(|last| goes_on(&last.text, line, is_code)) {
@@ -119,18 +119,25 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
+/// Returns whether a line names what stands under it: `## Open`, or `Open:` as the form with fields writes it.
+fn is_heading(line: &str) -> bool {
+    const LONGEST_LABEL: usize = 24;
+    let is_label = line.len() <= LONGEST_LABEL && line.ends_with(':') && line.starts_with(char::is_uppercase);
+    line.starts_with('#') || is_label
+}
+
 /// Returns whether a line goes on with the statement before it: code, an item's line without a mark, a sentence's middle.
 fn goes_on(before: &str, line: &str, is_code: bool) -> bool {
     let (lead, said) = split_lead(line);
     let is_item = !split_lead(before).0.trim().is_empty();
     let is_marked = !lead.trim().is_empty();
     let is_middle = said.starts_with(char::is_lowercase) && !before.ends_with(['.', ':', ';', '!', '?']);
-    !before.starts_with('#') && (is_code || !is_marked && (is_item && !lead.is_empty() || is_middle))
+    !is_heading(before) && (is_code || !is_marked && (is_item && !lead.is_empty() || is_middle))
 }
 
 impl Block {
     fn head(&self) -> usize {
-        usize::from(self.pieces.first().is_some_and(|first| first.text.starts_with('#')))
+        usize::from(self.pieces.first().is_some_and(|first| is_heading(&first.text)))
     }
 
     fn size(&self) -> usize {
@@ -186,6 +193,17 @@ mod tests {
         assert!(shortened(wrapped, at_most(40)).is_none_or(|short| !short.contains("lasts")), "cut in two");
         let item = "- One item. Of two sentences.";
         assert_eq!(shortened(item, at_most(20)), None);
+    }
+
+    #[test]
+    fn no_statement_moves_under_the_heading_before() {
+        let text =
+            "It is half done.\nDecisions:\n- keep the lease\nOpen:\n- two fail\n- three fail\n- four fail";
+        for limit in 0..text.len() {
+            let Some(short) = shortened(text, |text| text.len() <= limit) else { continue };
+            assert_eq!(short.contains("fail"), short.contains("Open:"), "{limit}: {short}");
+            assert_eq!(short.contains("keep"), short.contains("Decisions:"), "{limit}: {short}");
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What a model wrote, and how far it had read: what it wrote stays when rules take over (a tier that asks nobody, a model
 //! that does not answer), and what only rules told of is read by the next model.
 
+use std::collections::HashSet;
+
 use longhaul_tokens::BytesPer4;
-use longhaul_transcript::{Entry, SummaryMode, SummaryRecord, Tokens};
+use longhaul_transcript::{Entry, Summary, SummaryMode, SummaryRecord, Tokens, one_line};
 
 use crate::{
-    joined::render,
+    joined::{render, told_error},
     notes::{EXACTLY, Notes},
     review::EDITED,
 };
@@ -20,7 +22,7 @@ const MOST_UNTOLD: usize = 8;
 pub fn words(record: &SummaryRecord) -> Option<String> {
     let words = match record.mode {
         SummaryMode::Rules => marked(&record.text)?.split_once('\n')?.1.to_owned(),
-        mode if is_data(record) => render(mode, &record.summary, &BytesPer4, Tokens(u64::MAX)),
+        mode if is_data(record) => render(mode, &own_data(record), &BytesPer4, Tokens(u64::MAX)),
         _ => without_rules(&record.text),
     };
     Some(words.trim().to_owned()).filter(|words| !words.is_empty())
@@ -33,6 +35,19 @@ pub(crate) fn is_data(record: &SummaryRecord) -> bool {
         && record.made_with.starts_with("prompt-")
         && !record.made_with.ends_with(EDITED)
         && !record.summary.narrative.is_empty()
+}
+
+/// Returns the data of a record as its model gave them. Rules add errors, what is open and decisions of their own, which its text
+/// tells otherwise: told as the model's, they would outlive what becomes of them.
+pub(crate) fn own_data(record: &SummaryRecord) -> Summary {
+    let items: HashSet<&str> =
+        record.text.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
+    let is_told = |item: &str| items.contains(&*one_line(item));
+    let mut own = record.summary.clone();
+    own.decisions.retain(|decision| is_told(decision));
+    own.unresolved.retain(|open| is_told(open));
+    own.errors.retain(|error| is_told(&told_error(error)));
+    own
 }
 
 /// Returns the text of a summary by a model without what rules added to it.

@@ -313,7 +313,7 @@ impl Session {
         }
     }
 
-    /// Keeps a message in every view, whole. See [`SessionState::pin`].
+    /// Keeps a message in every view, whole; a call or a result with its exchange. See [`SessionState::pin`].
     ///
     /// # Errors
     /// When there is no such message, it costs more than what is pinned already leaves of the budget, or the store cannot be read.

@@ -178,11 +178,8 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
             (_, Bullet::Row) => return None,
             // What leads in a block of code leads in nothing behind it; the title over both does.
             (Bullet::Code, _) => is_behind_code = true,
-            (Bullet::None, _) if is_behind_code && !is_title(one) => {
-                if !one.text.ends_with([':', '：']) {
-                    return None;
-                }
-            }
+            (Bullet::None, _) if is_behind_code && one.text.ends_with([':', '：']) && !is_title(one) => {}
+            (Bullet::None, _) if is_behind_code && !is_title(one) => return None,
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
                 let leads =

@@ -31,7 +31,8 @@ pub enum Error {
         over: Tokens,
         /// What the deepest compaction would leave.
         floor: Tokens,
-        /// What of that stays in every view: pinned messages, a summary of the provider's own, and memory blocks.
+        /// What of that stays in every view: pinned messages with their exchanges, a summary of the provider's own, and memory
+        /// blocks.
         pinned: Tokens,
         /// Why nothing more is done.
         hold: Hold,

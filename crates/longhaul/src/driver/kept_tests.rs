@@ -229,6 +229,8 @@ async fn a_pinned_result_brings_its_whole_exchange_however_many_calls_that_has()
             .shown()
             .any(|shown| matches!(shown, crate::Shown::Message { id, .. } if *id == asked))
     );
+    let pinned = session.state().pinned_tokens();
+    assert!(pinned > Tokens(500), "{pinned} is told of a hundred calls and their results");
 }
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::{FileState, Summary, Tokens};
 
 use super::{
-    page::{first_lines, of_the_person, owed_to_rules, sure, with_the_person},
+    cut::cut,
+    page::{of_the_person, owed_to_rules, sure, with_the_person},
     words,
 };
 
@@ -64,7 +65,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     };
     let said = match words(draft) {
         Some(words) => with_the_person(words, summary, request, for_words, "\n"),
-        None => first_lines(&draft.text, counter, for_words),
+        None => cut(&draft.text, counter, for_words),
     };
     let mut left = limit - counter.count_text(&said) - HEADINGS;
     let mut shown = Vec::new();

@@ -95,22 +95,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns as many whole lines of `text`, from the start, as fit `limit`.
-pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> String {
-    if counter.count_up_to(text, limit).is_some() {
-        return text.to_owned();
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    // The cost grows with the number of lines, so the largest number that fits is found by halving.
-    let (mut low, mut high) = (0, lines.len());
-    while low < high {
-        let middle = (low + high).div_ceil(2);
-        let fits = counter.count_up_to(&lines[..middle].join("\n"), limit).is_some();
-        if fits { low = middle } else { high = middle - 1 }
-    }
-    lines[..low].join("\n").trim_end().to_owned()
-}
-
 /// What the user set out for and the rules that a model does not tell of get this share of its room, or what its words leave where that
 /// is more.
 const PERSON_SHARE: f64 = 0.2;

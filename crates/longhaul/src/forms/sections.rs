@@ -7,7 +7,8 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::ToolCall;
 
 use super::{
-    page::{Page, first_lines, with_the_person},
+    cut::cut,
+    page::{Page, with_the_person},
     words,
 };
 
@@ -49,7 +50,7 @@ fn quick(draft: &Draft, request: &SummaryRequest<'_>) -> String {
     let (counter, lines) = (request.counter, quick_lines(request));
     let separator = if lines.is_empty() { "" } else { "\n\n" };
     let room = request.limit - counter.count_text(&format!("{lines}{separator}"));
-    format!("{lines}{separator}{}", first_lines(&draft.text, counter, room)).trim_end().to_owned()
+    format!("{lines}{separator}{}", cut(&draft.text, counter, room)).trim_end().to_owned()
 }
 
 /// Tools used, files explored, commands run.

@@ -6,7 +6,8 @@ use longhaul_transcript::{FileState, Tokens};
 use crate::event::whole_words;
 
 use super::{
-    page::{Page, TASK, first_lines, is_a_persons, of_the_person, sure},
+    cut::cut,
+    page::{Page, TASK, is_a_persons, of_the_person, sure},
     words,
 };
 
@@ -41,7 +42,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         Some(words) => {
             shortened(words, |text| counter.count_up_to(text, limit).is_some()).unwrap_or_default()
         }
-        None => first_lines(&draft.text, counter, limit),
+        None => cut(&draft.text, counter, limit),
     };
     let most = match words(draft) {
         Some(words) => request.limit - sure(words, request) - SEPARATOR,

@@ -1,5 +1,7 @@
 //! The numbers of a context: what it costs, what it may cost, and what a decision is made on.
 
+use std::collections::BTreeSet;
+
 use longhaul_transcript::{Span, Tokens};
 
 use super::{SessionState, Shown};
@@ -156,7 +158,7 @@ impl SessionState {
         self.items.in_span(Span { start: 0, end: self.head }) + self.items.sums().blocks
     }
 
-    /// Returns what stays in every view: pinned messages, a summary of the provider's own, and memory blocks.
+    /// Returns what stays in every view: pinned messages with their exchanges, a summary of the provider's own, and memory blocks.
     pub(crate) fn pinned_tokens(&self) -> Tokens {
         self.scale().billed(self.pinned_beside(Span { start: 0, end: 0 }))
     }
@@ -164,7 +166,9 @@ impl SessionState {
     /// Returns what is counted of what is pinned or in memory blocks, but for the messages of `span`.
     pub(super) fn pinned_beside(&self, span: Span) -> Tokens {
         let others = self.pins.iter().filter(|ordinal| !span.contains(**ordinal));
-        let pins = others.filter_map(|ordinal| self.items.get(*ordinal));
+        let exchanges = others.map(|ordinal| self.exchange_of(*ordinal));
+        let stay: BTreeSet<u64> = exchanges.flat_map(|span| span.start..span.end).collect();
+        let pins = stay.iter().filter_map(|ordinal| self.items.get(*ordinal));
         pins.fold(self.items.sums().blocks, |sum, placed| sum + placed.counts.total())
     }
 

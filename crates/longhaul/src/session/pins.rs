@@ -52,8 +52,8 @@ pub enum PinError {
 pub struct MemoryNameError(pub String);
 
 impl SessionState {
-    /// Keeps a message in every view, whole, wherever it stands. Where the view no longer shows it whole this rewrites it;
-    /// returns whether it did.
+    /// Keeps a message in every view, whole, wherever it stands; a call or a result stays with its exchange. Where the view no
+    /// longer shows it whole this rewrites it; returns whether it did.
     ///
     /// # Errors
     /// When there is no such message, it is not at hand, or it is too large to be in every view.
@@ -269,7 +269,7 @@ impl SessionState {
     }
 
     /// Returns the exchange that a message is part of, or the message alone where it calls nothing and answers nothing.
-    fn exchange_of(&self, ordinal: u64) -> Span {
+    pub(super) fn exchange_of(&self, ordinal: u64) -> Span {
         let alone = Span { start: ordinal, end: ordinal + 1 };
         let Some(entry) = self.originals.get(ordinal) else { return alone };
         let is_paired = entry.message.calls().next().is_some() || entry.message.results().next().is_some();
