@@ -3,7 +3,7 @@
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, rc::Rc};
 
 use hashbrown::{HashMap, HashSet};
-use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_words};
+use longhaul_extract::{Domain, Statement, StatementKind, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::{Tokens, one_line};
 
 use super::{
@@ -111,7 +111,10 @@ impl<'a> Choice<'a> {
         }
         let end = pool.all().last().map_or(1, |last| i64::from(last.message) + 1);
         let chosen = needed.iter_mut().zip(pool.all()).filter(|(_, one)| one.tells_choice());
-        chosen.for_each(|(needed, one)| *needed += (OF_OLD * (end - i64::from(one.message)) / end) as i32);
+        for (needed, one) in chosen {
+            *needed += (OF_OLD * (end - i64::from(one.message)) / end) as i32;
+            *needed += if one.kind == StatementKind::Person { PERSONS_CHOICE } else { 0 };
+        }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
             heads.for_each(|(_, needed)| *needed += HEADS);
@@ -367,6 +370,9 @@ const CHOSEN: i32 = 2000;
 /// What it adds that a statement tells of something that was chosen at the very beginning, less the later it was: what is old is needed
 /// less, but what was decided holds until it is decided otherwise.
 const OF_OLD: i64 = 2000;
+
+/// What it adds that a person tells of something that was chosen: new or old, it holds more than what the model chose long ago.
+const PERSONS_CHOICE: i32 = 1000;
 
 /// What it adds that a statement stands in the issue that the work is about.
 const TICKET: i32 = 2000;
