@@ -30,7 +30,7 @@ fn messages_of_the_summary_before_are_told_apart() {
         let is_more = count("summarized") + count("kept_verbatim") > count("messages_before");
         let args = ["compact", "once.jsonl", "--budget", budget, "--keep-recent", recent, "-o", "-"];
         let said = folder.run(&args, b"").said();
-        assert!(is_more && said.contains("with those of the summary before"), "{said}");
+        assert!(is_more && said.contains("with those that the summary before says it stands for"), "{said}");
         std::fs::remove_file(folder.path().join("twice.jsonl")).unwrap();
     }
 }

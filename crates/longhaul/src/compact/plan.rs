@@ -427,9 +427,12 @@ fn finish(
     }
 }
 
-/// Returns how many messages the summaries among `entries` stand for beyond themselves, as their headers say.
+/// Returns how many messages the summaries among `entries` stand for beyond themselves, as their headers say. They stand in front of all
+/// that was said; behind that somebody only writes like us.
 fn counted_before(settings: &CompactSettings, entries: &[Entry]) -> usize {
-    let texts = entries.iter().filter(|entry| standing::begins_with_summary(&entry.message));
+    let said = entries.iter().filter(|entry| !standing::is_instruction(&entry.message));
+    let in_front = |entry: &&Entry| standing::begins_with_summary(&entry.message);
+    let texts = said.take_while(in_front);
     let n_lines = header(settings, 0).lines().count().max(1);
     let counts = texts.flat_map(|entry| entry.message.texts()).filter_map(|text| {
         let text = text.trim_start();

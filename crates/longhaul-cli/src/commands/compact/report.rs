@@ -259,7 +259,7 @@ impl Report {
             grouped(self.summarized as u64),
             // Those that the summary before stands for are in none of the two histories.
             if self.summarized + self.kept_verbatim > self.messages_before {
-                " with those of the summary before"
+                " with those that the summary before says it stands for"
             } else {
                 ""
             },
