@@ -21,6 +21,7 @@ use crate::{
     prompt,
     run::{NoAnswer, Run},
     spend::Spend,
+    supplement::tells_apart,
     update::Earlier,
 };
 
@@ -368,12 +369,19 @@ impl Ladder {
                 let is_checked =
                     |statement: &_| earlier.as_ref().is_some_and(|earlier| earlier.has(statement));
                 let (kept, unconfirmed, struck, tally) = ground_notes(notes, is_checked, evidence, &ledger);
-                done.extend(report(tally, &struck));
-                compose::compose_notes(kept, unconfirmed, known, request)
+                let composed = compose::compose_notes(kept, unconfirmed.clone(), known, request);
+                // Those of this answer come last.
+                let new = &unconfirmed[unconfirmed.len() - tally.unconfirmed..];
+                let is_told = |statement: &&String| {
+                    composed.as_ref().is_some_and(|composed| tells_apart(&composed.text, statement))
+                };
+                done.extend(report(tally, new.iter().filter(is_told).count(), &struck));
+                composed
             }
             Said::Record(answer) => {
                 let (checked, struck, tally) = ground(*answer, evidence, &ledger);
-                done.extend(report(tally, &struck));
+                // The text of a record has no place for what is set apart.
+                done.extend(report(tally, 0, &struck));
                 match checked.narrative.is_empty() && checked.decisions.is_empty() {
                     true => None,
                     false => {

@@ -42,7 +42,7 @@
 //! let draft = draft.unwrap(); // of `ladder.summarize(request).await`
 //! assert_eq!(draft.summary.narrative, "The export is late because it waits for table ledger_2026.");
 //! assert_eq!(draft.repairs, [
-//!     "1 of 2 statements taken out, 1 of these set apart as not shown by the transcript",
+//!     "1 of 2 statements taken out",
 //!     "narrative: took out a number not found in the transcript",
 //! ]);
 //! ```

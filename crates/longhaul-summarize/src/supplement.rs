@@ -298,12 +298,21 @@ impl Page<'_> {
             if !begun {
                 next.push_str(&format!("\n## {heading}"));
             }
-            next.push_str(&format!("\n- {}", line.trim().replace('\n', " ")));
+            next.push_str(&format!("\n{}", item(line)));
             if self.counter.count_up_to(&next, most.min(self.limit)).is_some() {
                 (self.text, begun) = (next, true);
             }
         }
     }
+}
+
+fn item(line: &str) -> String {
+    format!("- {}", line.trim().replace('\n', " "))
+}
+
+/// Returns whether the summary `text` tells this statement apart.
+pub(crate) fn tells_apart(text: &str, statement: &str) -> bool {
+    text.lines().any(|line| line == item(statement))
 }
 
 #[cfg(test)]
@@ -368,6 +377,19 @@ Exit code: 1
         let told = ["Last run of `pytest tests/errors.py --exit`: exit 1, 1 failed, 3 passed in 0.2s"];
         assert_eq!(lines("- `pytest tests/errors.py --exit` is the check."), told);
         assert_eq!(lines("- `pytest tests/errors.py --exit` fails."), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_set_apart_is_told_apart_only_where_it_fits() {
+        let line = "Elm costs 137 euros.\nOr more. [not found in the transcript: 137]".to_owned();
+        let text = |limit: u64| {
+            let limit = Tokens(limit);
+            let mut page = Page { text: "- It was measured.".into(), counter: &CharsPer4, limit };
+            page.section(UNCONFIRMED, std::slice::from_ref(&line), limit);
+            page.text
+        };
+        assert!(tells_apart(&text(100), &line), "{}", text(100));
+        assert!(!tells_apart(&text(20), &line), "{}", text(20));
     }
 
     #[test]

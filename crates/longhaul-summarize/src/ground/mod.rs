@@ -198,15 +198,17 @@ pub(crate) struct Tally {
     pub unconfirmed: usize,
 }
 
-/// Returns what was done to a model's words: how many statements were taken out, and why; empty where none was touched.
-pub(crate) fn report(tally: Tally, repairs: &[Repair]) -> Vec<String> {
+/// Returns what was done to a model's words: how many statements were taken out, of which the summary tells so many apart, and why; empty
+/// where none was touched.
+pub(crate) fn report(tally: Tally, told_apart: usize, repairs: &[Repair]) -> Vec<String> {
     let Tally { statements, gone, unconfirmed } = tally;
     let mut lines = Vec::new();
     if gone + unconfirmed > 0 {
-        lines.push(format!(
-            "{} of {statements} statements taken out, {unconfirmed} of these set apart as not shown by the transcript",
-            gone + unconfirmed
-        ));
+        let apart = match told_apart {
+            0 => String::new(),
+            n => format!(", {n} of these set apart as not shown by the transcript"),
+        };
+        lines.push(format!("{} of {statements} statements taken out{apart}", gone + unconfirmed));
     }
     lines.extend(repairs.iter().map(ToString::to_string));
     lines
