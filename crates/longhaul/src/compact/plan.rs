@@ -403,7 +403,8 @@ fn finish(
     };
     let n_summarized = source.earlier.behind + covered.len();
     let n_behind = n_summarized.saturating_add(counted_before(settings, &entries[first..]));
-    let frame = source.counter.count_message(&placeholder(settings, n_behind, depth)) + HANDLE_SLACK;
+    let lookup = lookup(settings, &covered);
+    let frame = source.counter.count_message(&placeholder(settings, &lookup, n_behind, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
     let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
     CompactionPlan {
@@ -452,10 +453,10 @@ fn counted_before(settings: &CompactSettings, entries: &[Entry]) -> usize {
 const HANDLE_SLACK: Tokens = Tokens(6);
 
 /// Returns a summary message that says nothing, with a handle as long as a real one.
-fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> Message {
+fn placeholder(settings: &CompactSettings, lookup: &str, covered: usize, depth: u32) -> Message {
     let id = SummaryId("0a1b2c3d4e5f6a7b".into());
     let handle = longhaul_transcript::handle_line(depth, &id);
-    let ending = match &*settings.lookup {
+    let ending = match lookup {
         "" => handle,
         how => format!("{}\n{handle}", longhaul_transcript::lookup_line(how)),
     };
