@@ -47,6 +47,9 @@ const EXCHANGE_SHARE: f64 = 0.6;
 /// What the last finished exchange and the newest request may be cut down to, step by step.
 const STEPS: [u64; 12] = [25_600, 12_800, 6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25, LEAST_STEP];
 
+/// A newest request that is too large for all that there is gets this share of it: what was said before is summarized rather than that.
+const CUT_REQUEST_SHARE: f64 = 0.85;
+
 /// The last of these steps.
 const LEAST_STEP: u64 = 8;
 
@@ -99,8 +102,16 @@ pub(super) fn newest_request(
     if let Some((kept, tokens)) = whole.into_iter().find(|(_, tokens)| *tokens <= most) {
         return Some(Request { at, kept, tokens, cut: None });
     }
-    let mut cut = STEPS.into_iter().map(Caps::all).map(shortened);
-    let (kept, tokens) = cut.find(|(_, tokens)| *tokens <= most)?;
+    let fits = |cap: &u64| shortened(Caps::all(*cap)).1 <= most;
+    let least = STEPS.into_iter().find(fits)?;
+    // The rest is for a summary of everything else.
+    let room = most.scaled(CUT_REQUEST_SHARE);
+    let (mut low, mut high) = (least, least.saturating_mul(2).max(most.0));
+    while high - low > low / 16 + 1 {
+        let middle = low.midpoint(high);
+        if shortened(Caps::all(middle)).1 <= room { low = middle } else { high = middle }
+    }
+    let (kept, tokens) = shortened(Caps::all(low));
     let asked = place.unit.entries.iter().rfind(|entry| standing::is_request(&entry.message))?;
     let left =
         kept.iter().find(|kept| kept.id == asked.id).map(|kept| source.counter.count_message(&kept.message));
