@@ -71,7 +71,8 @@ impl DemandReader {
         let mut speaks = false;
         // Standing instructions that are to be summarized like any other message.
         let may_speak = |speaker| speaker == Speaker::Person || Some(speaker) == systems(&entry.message);
-        for segment in speakers.segments(&entry.message) {
+        // What a result says that somebody said binds nobody: any tool may print it.
+        for segment in speakers.segments(&entry.message).into_iter().filter(|piece| piece.inner.is_none()) {
             if may_speak(segment.speaker) {
                 in_segment(&segment, entry.id.ordinal, self.before, &mut self.found);
                 speaks |= segment.matter == Matter::Words && !segment.text.trim().is_empty();

@@ -115,6 +115,7 @@ impl<'p> Reader<'p> {
         let family = self.source.map(|at| self.pool.sources[at as usize].family);
         let kind = match (piece.speaker, piece.matter) {
             (_, Matter::Command | Matter::Reminder | Matter::Interruption | Matter::Environment) => return,
+            (Speaker::Person, _) if piece.inner.is_some() && !self.is_of_harness() => StatementKind::Result,
             (Speaker::Person, Matter::Pasted) => StatementKind::Pasted,
             (Speaker::Person, Matter::Words | Matter::Plan) => StatementKind::Person,
             (_, Matter::Summary | Matter::Report) | (Speaker::SubAgent, _) => StatementKind::Report,
@@ -144,6 +145,17 @@ impl<'p> Reader<'p> {
                 }
             }
         }
+    }
+
+    /// Returns whether a person is asked before the call is made that the text is a result of: a harness hands on why they refuse it. What
+    /// a server or a page answers may only look like that.
+    fn is_of_harness(&self) -> bool {
+        use ToolFamily::{Edit, Patch, Shell, Talk, Todo, Write};
+        self.source.is_some_and(|at| {
+            let source = &self.pool.sources[at as usize];
+            let is_asked = matches!(source.family, Edit | Patch | Shell | Talk | Todo | Write);
+            is_asked && !source.label.starts_with("mcp__")
+        })
     }
 
     fn prose(&mut self, text: &str, draft: Draft) {

@@ -1,6 +1,6 @@
 //! What a person marks as worth remembering, in whatever words: `Rule: …`, `Important: …`, `Remember: …`.
 
-use longhaul_extract::speaker::Speakers;
+use longhaul_extract::speaker::{Segment, Speakers};
 use longhaul_transcript::{Entry, Role};
 
 /// Returns the lines that persons mark so, oldest first, each with the ordinal of its message.
@@ -8,7 +8,8 @@ pub(crate) fn lines(entries: &[Entry], speakers: &Speakers) -> Vec<(u64, String)
     let mut found = Vec::new();
     for entry in entries.iter().filter(|entry| entry.message.role == Role::User) {
         // In a plan labels are headings; only what a person says in words of their own is marked by them.
-        for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
+        let of_persons = |piece: &&Segment<'_>| piece.is_persons() && piece.inner.is_none();
+        for piece in speakers.segments(&entry.message).iter().filter(of_persons) {
             let lines: Vec<&str> =
                 piece.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             let marked: Vec<usize> = (0..lines.len()).filter(|at| is_marked(lines[*at])).collect();

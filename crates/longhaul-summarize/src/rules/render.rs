@@ -345,11 +345,15 @@ impl Page<'_> {
             // A command says itself what it was; what it hands on does not.
             let is_command = statement.kind == StatementKind::Command && !self.places.idle.is_handed_on(*at);
             let source = self.pool.source(statement).filter(|_| !is_command);
-            let label = source.map(|source| &*source.label);
+            let pasted = (statement.kind == StatementKind::Pasted).then_some(PASTED);
+            let label = source.map(|source| &*source.label).or(pasted);
             let place = (statement.message, label);
             let is_first = before.replace(place) != Some(place);
             if let Some(label) = label.filter(|_| is_first) {
-                let label = self.trail.below(name_or_label(label, &statement.text));
+                let label = match pasted {
+                    Some(pasted) => pasted.to_owned(),
+                    None => self.trail.below(name_or_label(label, &statement.text)),
+                };
                 lines.push(format!("m{} {label}:", statement.message));
             }
             let lacks =
@@ -382,6 +386,9 @@ impl Page<'_> {
 
 /// What stands behind the beginning of a message.
 const CUT: &str = " […]";
+
+/// What stands over lines that a person put in.
+const PASTED: &str = "pasted by the user";
 
 /// Bytes of an item that is told rather than left out as the only one of its list.
 const SHORT_ITEM: usize = 100;

@@ -102,10 +102,10 @@ pub(super) fn newest_request(
     if let Some((kept, tokens)) = whole.into_iter().find(|(_, tokens)| *tokens <= most) {
         return Some(Request { at, kept, tokens, cut: None });
     }
-    let fits = |cap: &u64| shortened(Caps::all(*cap)).1 <= most;
-    let least = STEPS.into_iter().find(fits)?;
+    let within = |room: Tokens| STEPS.into_iter().find(|cap| shortened(Caps::all(*cap)).1 <= room);
     // The rest is for a summary of everything else.
     let room = most.scaled(CUT_REQUEST_SHARE);
+    let least = within(room).or_else(|| within(most))?;
     let (mut low, mut high) = (least, least.saturating_mul(2).max(most.0));
     while high - low > low / 16 + 1 {
         let middle = low.midpoint(high);

@@ -299,20 +299,19 @@ fn answer(lines: &[Line], counter: &dyn TokenCounter) -> String {
 }
 
 fn shared_out(lines: &[Line], most: Tokens, counter: &dyn TokenCounter) -> String {
-    // A cut line costs as much as there is room: what its whole text costs beyond that tells nothing.
-    let cost = |line: &Line| {
-        let whole = format!("{}{}{BETWEEN}", line.begins, line.said);
-        counter.count_up_to(&whole, most).unwrap_or(most)
-    };
-    let mut shortest_first: Vec<(usize, Tokens)> = lines.iter().map(cost).enumerate().collect();
-    shortest_first.sort_by_key(|(_, cost)| *cost);
+    let whole = |line: &Line| format!("{}{}", line.begins, line.said);
+    // What a line costs that is longer than all there is tells nothing.
+    let cost = |line: &Line| counter.count_up_to(&(whole(line) + BETWEEN), most);
+    let mut shortest_first: Vec<(usize, Option<Tokens>)> = lines.iter().map(cost).enumerate().collect();
+    shortest_first.sort_by_key(|(_, cost)| cost.unwrap_or(most));
     let mut shown = vec![String::new(); lines.len()];
     let mut left = most;
     for (nth, (at, cost)) in shortest_first.iter().enumerate() {
         let share = Tokens(left.0 / (lines.len() - nth) as u64);
-        let room = (*cost).min(share);
-        shown[*at] = lines[*at].within(room - counter.count_text(BETWEEN), counter);
-        left -= room;
+        (shown[*at], left) = match cost.filter(|cost| *cost <= share) {
+            Some(cost) => (whole(&lines[*at]), left - cost),
+            None => (lines[*at].within(share - counter.count_text(BETWEEN), counter), left - share),
+        };
     }
     shown.join(BETWEEN)
 }

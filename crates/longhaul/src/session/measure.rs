@@ -119,6 +119,11 @@ impl SessionState {
         self.context_window().budget(self.fixed_overhead)
     }
 
+    /// Returns the most the view may cost, whatever was concluded from refusals.
+    pub(super) fn sure_budget(&self) -> Tokens {
+        self.config.window(self.known_window()).budget(self.fixed_overhead)
+    }
+
     /// Returns what the ratios are of.
     pub(crate) fn base(&self) -> Tokens {
         self.config.base(self.window(), self.budget())

@@ -73,7 +73,7 @@ impl SessionState {
         let counted = (span.start..span.end).map(|ordinal| self.cost(ordinal)).sum();
         // No more than what is sure: less may be billed than is counted.
         let known = |counted: Tokens| self.scale().billed(counted).min(counted);
-        let (tokens, pinned, budget) = (known(counted), known(self.pinned_beside(span)), self.budget());
+        let (tokens, pinned, budget) = (known(counted), known(self.pinned_beside(span)), self.sure_budget());
         if !self.pins.contains(&id.ordinal) && tokens + pinned > budget {
             return Err(PinError::TooLarge { message: id, tokens, pinned, budget });
         }

@@ -1023,7 +1023,7 @@ async fn where_all_of_it_is_recent_nothing_is_compacted_by_hand() {
 #[tokio::test]
 async fn more_messages_may_be_set_to_stay_than_there_are() {
     let mut config = Preset::ContextManager.config();
-    config.preserve_recent = u64::MAX;
+    config.preserve_recent = 1_000_000;
     let mut work = Work::with(config, 16_000, None);
     for _ in 0..30 {
         say(&mut work, 1_100).await;

@@ -276,6 +276,10 @@ impl Report {
             self.depth,
             self.mode.as_str(),
         ));
+        // What a model said that was taken out is told where it is asked; rules that found no room are told by rule alone.
+        for left_out in record.checks.iter().filter(|check| check.ends_with("left out: no room")) {
+            out.push_str(&wrapped(left_out));
+        }
         let survival: Vec<String> = (self.survival.iter())
             .filter(|(_, survival)| survival.total > 0)
             .map(|(class, survival)| format!("{class} {}/{}", survival.kept, survival.total))
