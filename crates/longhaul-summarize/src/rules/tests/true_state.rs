@@ -284,7 +284,7 @@ assistant: The page cannot be fetched.
 user: Go on with the ring.
 "#;
     let text = draft(said, 900).text;
-    assert!(!text.contains("## Rules") && !text.contains("the user said"), "{text}");
+    assert!(!text.contains("## Rules") && !text.contains("refused, the user said"), "{text}");
     let asked =
         text.split("## Asked and told by the user\n").nth(1).and_then(|rest| rest.split("\n## ").next());
     assert!(!asked.unwrap_or_default().contains("evil"), "{text}");
