@@ -277,7 +277,7 @@ impl Report {
             self.mode.as_str(),
         ));
         // What a model said that was taken out is told where it is asked; rules that found no room are told by rule alone.
-        for left_out in record.checks.iter().filter(|check| check.ends_with("left out: no room")) {
+        for left_out in record.summary.checks.iter().filter(|check| check.ends_with("left out: no room")) {
             out.push_str(&wrapped(left_out));
         }
         let survival: Vec<String> = (self.survival.iter())
