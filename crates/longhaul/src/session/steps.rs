@@ -50,7 +50,7 @@ pub enum Change {
     /// [quoted](StepUnit::is_quoted).
     Pin(u64),
     /// The unit that the message is part of is not shown. Before the built-in steps this also keeps it from whoever writes
-    /// the summary, a model or rules, and from then on the facts in it are forgotten. The original stays: [`Session::recall`] and
+    /// the summary, a model or rules, and from then on the facts in it are forgotten. The original stays: [`recall`](crate::Session::recall) and
     /// the store find it, until [`forget`](longhaul_store::SummaryStore::forget) takes it away.
     Drop(u64),
     /// The message is shown like this, with the same role, calls and results; whoever writes the summary reads this, and
