@@ -210,16 +210,18 @@ mod tests {
         index
     }
 
+    fn lead_in(pool: &Statements, lists: &Lists, text: &str) -> Option<String> {
+        let at = pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+        lists.lead(at).map(|lead| pool.all()[lead].text.to_string())
+    }
+
     #[test]
     fn an_item_has_its_heading() {
         let text = "Done.\n\nWhat changed:\n\n1. **Fixed the queue**:\n   - takes a lock\n   - gives it back\n2. Renamed the table\n\n| File | State |\n|---|---|\n| a.rs | done |\n| b.rs | open |\n";
         let index = read(&[Message::user("go"), Message::assistant(text)]);
         let pool = index.statements();
         let lists = Lists::new(pool);
-        let lead = |text: &str| {
-            let at = pool.all().iter().position(|statement| &*statement.text == text).unwrap();
-            lists.lead(at).map(|lead| pool.all()[lead].text.to_string())
-        };
+        let lead = |text: &str| lead_in(pool, &lists, text);
         assert_eq!(lead("- gives it back").as_deref(), Some("1. **Fixed the queue**:"));
         assert_eq!(lead("1. **Fixed the queue**:").as_deref(), Some("What changed:"));
         assert_eq!(lead("2. Renamed the table").as_deref(), Some("What changed:"));
@@ -237,10 +239,7 @@ mod tests {
         let index = read(&[Message::user("go"), Message::assistant(text)]);
         let pool = index.statements();
         let lists = Lists::new(pool);
-        let lead = |text: &str| {
-            let at = pool.all().iter().position(|statement| &*statement.text == text).unwrap();
-            lists.lead(at).map(|lead| pool.all()[lead].text.to_string())
-        };
+        let lead = |text: &str| lead_in(pool, &lists, text);
         assert_eq!(
             lead("- simple, and fails late").as_deref(),
             Some("**Option 1: look whether it is clean**")

@@ -244,13 +244,10 @@ impl Config {
         let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
         let (own, usual) = (json(self), json(&Config::default()));
         let settings = preset.settings().into_iter().filter(|(field, _)| field != "preset");
-        let changed = settings.filter(|(field, value)| usual[field] != *value);
-        let (mut as_usual, mut n_changed) = (0, 0);
-        changed.for_each(|(field, _)| {
-            as_usual += usize::from(own[&field] == usual[&field]);
-            n_changed += 1;
-        });
-        as_usual * 2 <= n_changed
+        let changed: Vec<String> =
+            settings.filter(|(field, value)| usual[field] != *value).map(|(field, _)| field).collect();
+        let as_usual = changed.iter().filter(|field| own[*field] == usual[*field]).count();
+        as_usual * 2 <= changed.len()
     }
 
     fn check_thresholds(&self, check: &mut impl FnMut(bool, &str, String)) {
