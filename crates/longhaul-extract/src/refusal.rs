@@ -2,6 +2,15 @@
 
 use longhaul_transcript::Outcome;
 
+use crate::ToolFamily;
+
+/// Returns whether a person is asked before such a call is made, so that a harness hands on why they refuse it. What a server, a page
+/// or another agent answers may only look like that.
+pub(crate) fn is_asked_first(family: ToolFamily, name: &str) -> bool {
+    use ToolFamily::{Edit, Patch, Shell, Talk, Todo, Write};
+    matches!(family, Edit | Patch | Shell | Talk | Todo | Write) && !name.starts_with("mcp__")
+}
+
 /// Returns whether `answer` says, by its first line, that somebody or a permission kept the call from running. What a program prints
 /// may begin alike: only what no program says counts in a long answer, or in one that went well.
 pub(crate) fn was_refused(answer: &str, outcome: Outcome) -> bool {

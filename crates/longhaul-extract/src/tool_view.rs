@@ -7,6 +7,7 @@ use longhaul_transcript::{CallKind, ToolCall};
 use crate::{
     fields::{Field, NEW_KEYS, OLD_KEYS, call_fields, fields_of, is_body_key, whole},
     json::{Json, Key, Scalar},
+    refusal::is_asked_first,
     tool::{ToolFamily, by_name, by_words, changes_record, plain_name},
 };
 
@@ -97,6 +98,11 @@ impl<'a> CallView<'a> {
     /// Returns the family of the tool.
     pub fn family(&self) -> ToolFamily {
         self.family
+    }
+
+    /// Returns whether a person may be asked before the call is made, so that a harness hands on why they refuse it.
+    pub fn is_asked_first(&self) -> bool {
+        is_asked_first(self.family, self.name())
     }
 
     /// Returns whether the call is one that changes a record outside: a booking, an issue, a message to somebody. Told from

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     CallView, FieldPlace, ToolFamily,
+    refusal::is_asked_first,
     speaker::{Matter, Segment, Speakers},
     strip_line_numbers,
 };
@@ -147,15 +148,10 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Returns whether a person is asked before the call is made that the text is a result of: a harness hands on why they refuse it. What
-    /// a server or a page answers may only look like that.
+    /// Returns whether a harness may have handed on what a person said to the call that the text is a result of.
     fn is_of_harness(&self) -> bool {
-        use ToolFamily::{Edit, Patch, Shell, Talk, Todo, Write};
-        self.source.is_some_and(|at| {
-            let source = &self.pool.sources[at as usize];
-            let is_asked = matches!(source.family, Edit | Patch | Shell | Talk | Todo | Write);
-            is_asked && !source.label.starts_with("mcp__")
-        })
+        let source = self.source.map(|at| &self.pool.sources[at as usize]);
+        source.is_some_and(|source| is_asked_first(source.family, &source.label))
     }
 
     fn prose(&mut self, text: &str, draft: Draft) {

@@ -81,7 +81,7 @@ impl Section {
     fn under(heading: &str) -> Section {
         let begins = |with: &[&str]| with.iter().any(|with| heading.starts_with(with));
         match () {
-            () if begins(&["From calls", "From tool results"]) => Section::Calls,
+            () if begins(&["From calls", "From tool results", "Pasted by the user"]) => Section::Calls,
             () if begins(&OWN) => Section::Own,
             () => Section::Said,
         }

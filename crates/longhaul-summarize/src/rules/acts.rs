@@ -239,8 +239,7 @@ impl Refused {
         let is_harness = ["The user doesn't want to", "The tool use was rejected"]
             .iter()
             .any(|head| text.starts_with(head));
-        // A server may answer anything.
-        let is_harness = is_harness && !act.call.name().starts_with("mcp__");
+        let is_harness = is_harness && act.call.is_asked_first();
         let said = text.split_once(SAID).filter(|_| is_harness);
         let said = said.and_then(|(_, said)| said.trim_start().lines().next());
         let line = said.map_or_else(|| line.to_owned(), |said| format!("refused, {SAID} {said}"));

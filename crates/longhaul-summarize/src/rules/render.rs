@@ -50,6 +50,7 @@ enum Heading {
     Planned,
     Changed,
     Ran,
+    Pasted,
     Shown,
 }
 
@@ -87,6 +88,7 @@ impl Page<'_> {
         let changed = self.trail.text(self.pool, of(Heading::Changed));
         add(&self.trail.heading(), changed);
         add("## From calls (quoted)", fenced(self.quoted(of(Heading::Ran))));
+        add("## Pasted by the user (quoted)", fenced(self.quoted(of(Heading::Pasted))));
         add("## From tool results (quoted)", fenced(self.quoted(of(Heading::Shown))));
         self.last.iter().for_each(|section| text.push_str(&section.text()));
         text.trim_end().to_string()
@@ -159,6 +161,7 @@ impl Page<'_> {
             StatementKind::Todo => Heading::Planned,
             StatementKind::Added | StatementKind::Removed => Heading::Changed,
             StatementKind::Command | StatementKind::Argument => Heading::Ran,
+            StatementKind::Pasted => Heading::Pasted,
             _ => Heading::Shown,
         }
     }
@@ -388,7 +391,7 @@ impl Page<'_> {
 const CUT: &str = " […]";
 
 /// What stands over lines that a person put in.
-const PASTED: &str = "pasted by the user";
+const PASTED: &str = "pasted";
 
 /// Bytes of an item that is told rather than left out as the only one of its list.
 const SHORT_ITEM: usize = 100;
