@@ -36,9 +36,17 @@ pub(super) fn split(text: &str, range: Range<usize>) -> impl Iterator<Item = (Ra
 }
 
 /// Takes the first and the last line of what a person sent apart from the material that they stand at without a blank line,
-/// where they ask for something: "Never touch the table: " and then the log.
+/// where they ask for something or the first leads it in: "Never touch the table: " and then the log.
 fn set_apart(text: &str, paragraphs: &mut Vec<(Range<usize>, bool)>) {
-    let asks = |line: &str| !line.starts_with([' ', '\t']) && !is_machine(line) && is_constraint(line.trim());
+    let may_be_said = |line: &str| !line.starts_with([' ', '\t']) && !is_machine(line);
+    let asks =
+        |line: &str| may_be_said(line) && (is_constraint(line.trim()) || line.trim_end().ends_with('?'));
+    let leads = |line: &str, next: &str| {
+        let is_sentence = line.split_whitespace().count() >= LEAST_LEAD;
+        may_be_said(line)
+            && is_sentence
+            && (is_stamped(next.trim_start()) || line.trim_end().ends_with(':') && is_machine(next))
+    };
     let is_material = |(place, is_pasted): &&(Range<usize>, bool)| {
         *is_pasted && !text[place.clone()].trim_start().starts_with("```")
     };
@@ -52,10 +60,17 @@ fn set_apart(text: &str, paragraphs: &mut Vec<(Range<usize>, bool)>) {
     if let Some((place, _)) = paragraphs.first().filter(is_material).cloned()
         && let Some(at) = text[place.clone()].find('\n').map(|at| place.start + at + 1)
         && at < place.end
-        && asks(&text[place.start..at])
+        && (asks(&text[place.start..at]) || leads(&text[place.start..at], first_line(&text[at..place.end])))
     {
         paragraphs.splice(..1, [(place.start..at, false), (at..place.end, true)]);
     }
+}
+
+/// Fewer words before a log are a part of it.
+const LEAST_LEAD: usize = 3;
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// Whether `text` is a command to the harness: `/clear`, `/review 12`. A path has a second slash.
@@ -266,6 +281,24 @@ mod tests {
         let crash =
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: not a number: 'x'";
         assert_eq!(pieces(crash), [(Matter::Pasted, crash)]);
+    }
+
+    #[test]
+    fn what_leads_a_log_in_is_said_although_no_blank_line_parts_them() {
+        let log = "10:00:01 served part 1\n10:00:02 served part 2\nnever push\n10:00:03 served part 3";
+        for lead in ["here is the log of last night, with notes", "what the relay says:"] {
+            let text = format!("{lead}\n{log}");
+            assert_eq!(pieces(&text), [(Matter::Words, lead), (Matter::Pasted, log)]);
+        }
+        let test = "$ make test\n✗ adds: expected 2\nerror: one failed";
+        let text = format!("this is what I get:\n{test}\nwhy is that?");
+        let parts =
+            [(Matter::Words, "this is what I get:"), (Matter::Pasted, test), (Matter::Words, "why is that?")];
+        assert_eq!(pieces(&text), parts);
+        for output in ["Starting relay\n10:00:01 served part 1", "the relay has stopped\nerror: a\nerror: b"]
+        {
+            assert_eq!(pieces(output), [(Matter::Pasted, output)]);
+        }
     }
 
     #[test]

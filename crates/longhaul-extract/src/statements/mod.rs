@@ -301,6 +301,11 @@ impl Default for Statements {
 }
 
 impl Statement {
+    /// Returns how many statements its message makes.
+    pub fn crowd(&self) -> usize {
+        usize::from(self.of)
+    }
+
     /// Returns the hashes of its words, sorted, each once.
     pub fn words(&self) -> &[u32] {
         &self.words

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
 use longhaul_transcript::{Message, Part, Role, Speaker};
 
 use super::{
@@ -383,15 +384,23 @@ fn with_note(output: &str) -> Option<(&str, &str)> {
 /// Bytes of a note of what is shown, and of what it is said of.
 const LONGEST_NOTE: usize = 160;
 
-/// Returns all lines, or of many the first and the last.
+/// Returns all lines, or of many the first, the last, and between them those that are unlike what stands before them: in a log
+/// the few that are no row of it.
 fn sample(mut lines: Vec<&str>) -> Vec<&str> {
-    if lines.len() > FIRST_LINES + LAST_LINES {
-        lines.drain(FIRST_LINES..lines.len() - LAST_LINES);
+    if lines.len() <= FIRST_LINES + LAST_LINES {
+        return lines;
     }
+    let shape = |line: &str| hash_of(folded(line).filter(|byte| !byte.is_ascii_digit()));
+    let last = lines.split_off(lines.len() - LAST_LINES);
+    let middle = lines.split_off(FIRST_LINES);
+    let mut seen: HashSet<u32> = lines.iter().map(|line| shape(line)).collect();
+    lines.extend(middle.into_iter().filter(|line| seen.insert(shape(line))).take(MIDDLE_LINES));
+    lines.extend(last);
     lines
 }
 
 const FIRST_LINES: usize = 400;
+const MIDDLE_LINES: usize = 100;
 const LAST_LINES: usize = 150;
 
 /// Returns a hash of `text` in which neither white space nor case counts.

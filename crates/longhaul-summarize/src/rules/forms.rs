@@ -61,7 +61,7 @@ impl Alike {
     /// others. The rows of one table stand in one message.
     pub(crate) fn is_enough(&self, form: u32, statement: &Statement) -> bool {
         let said_in = || self.said_in.get(&form).map_or(&[][..], Vec::as_slice);
-        self.told.get(&form) == Some(&MOST_ALIKE)
+        self.told.get(&form).is_some_and(|told| *told >= most_alike(statement))
             || said_in().len() >= MOST_SAID_ALIKE
                 && !said_in().contains(&statement.message)
                 && only_counts(statement)
@@ -93,8 +93,19 @@ fn only_counts(statement: &Statement) -> bool {
 /// In so many messages of the model's lines are told that differ only in their numbers.
 const MOST_SAID_ALIKE: usize = 3;
 
-/// So many lines are told that differ only in their numbers: whoever needs more of them looks them up.
+/// Returns how many lines like `statement` are told that differ only in their numbers: whoever needs more of them looks them up. Of
+/// a log, which is longer than any table that one reads, only a few.
+fn most_alike(statement: &Statement) -> u32 {
+    let is_log =
+        statement.crowd() >= LOG && matches!(statement.kind, StatementKind::Result | StatementKind::Pasted);
+    if is_log { MOST_OF_LOG } else { MOST_ALIKE }
+}
+
 const MOST_ALIKE: u32 = 40;
+const MOST_OF_LOG: u32 = 8;
+
+/// A message of so many statements is a log.
+const LOG: usize = 300;
 
 /// Of so many those are chosen.
 const MOST_CANDIDATES: usize = 5 * MOST_ALIKE as usize;
