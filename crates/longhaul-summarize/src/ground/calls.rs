@@ -28,6 +28,10 @@ struct Call {
     marks: HashSet<u64>,
     /// The words of its name and its arguments.
     given: HashSet<u64>,
+    /// The words of its name, where it is one of records or of no known kind: `cancel_order` cancels.
+    named: HashSet<u64>,
+    /// Its result is a record.
+    is_record: bool,
     /// It only looks.
     looks: bool,
     /// Its result is there.
@@ -76,6 +80,11 @@ impl Calls {
             id: call.id.clone(),
             marks,
             given: stems_of(&call.arguments.0).into_iter().chain(stems_of(&call.name)).collect(),
+            named: match view.family() {
+                ToolFamily::Record | ToolFamily::Other => stems_of(view.inner_name()).into_iter().collect(),
+                _ => HashSet::new(),
+            },
+            is_record: false,
             looks,
             answered: false,
             went: None,
@@ -90,12 +99,19 @@ impl Calls {
         let Some(call) = self.all.iter_mut().rev().find(waits) else { return };
         let text = result.joined_text();
         call.answered = true;
+        call.is_record = text.trim_start().starts_with('{');
         call.went = went(&text, result.outcome);
         for line in text.lines().take(MOST_LINES) {
             for sentence in super::words::sentences(line) {
                 // `how your edit would have looked if applied` says neither.
                 let is_supposed = words(sentence).any(|(_, word)| ["if", "would", "unless"].contains(&word));
-                let own = if is_negated(sentence) { &mut call.denied } else { &mut call.said };
+                // `"status":"cancelled"` tells how a record stands, and denies nothing.
+                let denies = match call.is_record {
+                    true => words(sentence)
+                        .any(|(_, word)| DENYING.iter().any(|no| word.eq_ignore_ascii_case(no))),
+                    false => is_negated(sentence),
+                };
+                let own = if denies { &mut call.denied } else { &mut call.said };
                 if !is_supposed {
                     own.extend(stems(sentence));
                 }
@@ -123,6 +139,28 @@ impl Calls {
             call.given.contains(&verb)
                 && (object.is_empty() || object.iter().any(|stem| call.given.contains(stem)))
         })
+    }
+
+    /// Returns whether a call that is named after one of these verbs did it to all of this, and none failed to.
+    pub(super) fn did_to(&self, verbs: &[u64], object: &[u64]) -> bool {
+        let tried: Vec<&Call> = self.named_after(verbs).collect();
+        let is_of = |call: &&&Call| object.iter().all(|stem| call.given.contains(stem));
+        tried.iter().any(|call| is_of(&call) && call.went == Some(Went::Well))
+            && !tried.iter().any(|call| call.went != Some(Went::Well))
+    }
+
+    /// Returns whether a call did what one of these verbs says to anything, by its name or as its record says.
+    pub(super) fn did_anything(&self, verbs: &[u64]) -> bool {
+        let is_told = |call: &Call| call.is_record && verbs.iter().any(|verb| call.said.contains(verb));
+        self.named_after(verbs).any(|call| call.went == Some(Went::Well))
+            || self.all.iter().any(|call| {
+                !call.looks && !call.named.is_empty() && call.went == Some(Went::Well) && is_told(call)
+            })
+    }
+
+    /// Returns the calls that do more than look and are named after one of these verbs.
+    fn named_after(&self, verbs: &[u64]) -> impl Iterator<Item = &Call> {
+        self.all.iter().filter(|call| !call.looks && verbs.iter().any(|verb| call.named.contains(verb)))
     }
 
     /// Returns whether a word stands in the result of a call that does more than look.
@@ -164,6 +202,9 @@ fn went(text: &str, outcome: Outcome) -> Option<Went> {
         _ => None,
     }
 }
+
+/// Words that deny in a record.
+const DENYING: [&str; 5] = ["not", "no", "never", "cannot", "nothing"];
 
 /// Lines of a result beyond this are not read.
 const MOST_LINES: usize = 200;
@@ -313,7 +354,9 @@ fn is_of_tools_alone(subject: &str, evidence: &Evidence) -> bool {
     let is_of_tools = |own: u64| {
         let mut voices = evidence.voices(own).peekable();
         // A word that nobody said may be another word for one that somebody did.
-        voices.peek().is_some() && voices.all(|clause: &Clause| clause.speaker == Speaker::Tool)
+        voices.peek().is_some()
+            && voices.all(|clause: &Clause| clause.speaker == Speaker::Tool)
+            && !evidence.calls.came_of_change(own)
     };
     own.peek().is_some() && own.all(is_of_tools)
 }

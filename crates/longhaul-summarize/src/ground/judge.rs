@@ -8,10 +8,11 @@ use super::{
     calls::{is_change_of_looked_at, tells_other_outcome},
     claims::{has_wrong_speaker, is_planted, is_rejected, weakens},
     deeds::{is_undone_deed, is_unshown},
+    denials::{is_done_though_denied, is_step_done},
     echo::is_echo,
     evidence::Evidence,
     handles::{cited, without_handles},
-    objects::{is_done_though_denied, is_step_for_other, is_wish_for_other},
+    objects::{is_step_for_other, is_wish_for_other},
     outcomes::{is_other_state, is_other_verdict},
     polarity::{is_decision, speaks_of_source},
     reversals::{is_denied_deed, is_done_too_early, is_kept_though_gone, is_turned_choice},
@@ -97,7 +98,7 @@ fn judge_sentence(said: Said<'_>) -> Verdict {
 type Check = (Verdict, fn(Said<'_>) -> bool);
 
 /// The checks of a sentence, those first that take it out; the first that finds something decides.
-const CHECKS: [Check; 24] = [
+const CHECKS: [Check; 25] = [
     (Goes(RepairKind::Echo), |said| is_echo(said.sentence, said.evidence)),
     // What an edit says is a report: an argument may be optional where the user's rule is not.
     (Goes(RepairKind::RuleReworded), |said| {
@@ -127,6 +128,7 @@ const CHECKS: [Check; 24] = [
     (Unconfirmed(RepairKind::Turned), |said| is_done_too_early(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::Turned), |said| is_denied_deed(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::Turned), |said| is_done_though_denied(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| said.is_next() && is_step_done(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::Turned), |said| is_torn(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::UnaskedDeed), |said| {
         said.is_next() && is_command_of_tools(said.sentence, said.evidence)

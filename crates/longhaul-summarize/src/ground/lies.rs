@@ -377,3 +377,50 @@ fn what_is_told_of_a_file_among_the_changes_needs_a_call_that_wrote_to_it() {
         assert!(stays(truth), "{truth}");
     }
 }
+
+/// A shop whose tools say what they did in records.
+const SHOP: &str = r#"user: Please cancel my order K1201, and take the camera out of the order K1300. And mail me the receipt.
+assistant: I look. !get_order#c1 {"id":"K1201"}
+tool#c1: {"id":"K1201","status":"pending","notes":"not refunded yet"}
+assistant: I cancel it. !cancel_pending_order#c2 {"order_id":"K1201","reason":"no longer needed"}
+tool#c2: {"order_id":"K1201","status":"cancelled","payment_history":[{"transaction_type":"refund","amount":41.50}]}
+assistant: Order K1201 is cancelled. !modify_items#c3 {"order_id":"K1300","item_ids":["77120"]}
+tool#c3: {"order_id":"K1300","items":["Lamp"]}
+assistant: I removed the camera from the order K1300. !send_receipt#c4 {"order_id":"K1300"}
+tool#c4: Error: no address
+assistant: The receipt could not be sent.
+user: Thanks. And remove the lamp from the order too?
+assistant: That can be done once you confirm it. The page is next. !edit_file#c5 {"path":"web/order.html","old":"a","new":"b"}
+tool#c5: ok
+"#;
+
+#[test]
+fn what_was_done_is_not_denied() {
+    let lies = [
+        ("State", "The order was not cancelled and nothing was refunded."),
+        ("State", "The order K1201 wasn't cancelled."),
+        ("State", "Order K1201 has not been cancelled."),
+        ("State", "The order was never cancelled."),
+        ("State", "As of now nothing was refunded."),
+        ("Next", "To do: remove the camera from the order K1300."),
+        ("Next", "Remove the camera from the order."),
+        ("Next", "Cancel the order K1201."),
+    ];
+    let passed: Vec<_> = lies.into_iter().filter(|(section, lie)| judged_under(section, SHOP, lie)).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    let truths = [
+        ("State", "The order K1201 was cancelled and $41.50 refunded."),
+        ("State", "A refund of $41.50 was issued."),
+        ("State", "The order K1300 was not cancelled."),
+        ("State", "The receipt was not sent."),
+        ("State", "Nothing was sent."),
+        ("State", "The lamp was not removed."),
+        ("State", "The order page was not changed otherwise."),
+        ("Next", "Remove the lamp from the order."),
+        ("Next", "Send the receipt."),
+        ("Next", "Mail the receipt once there is an address."),
+    ];
+    let struck: Vec<_> =
+        truths.into_iter().filter(|(section, truth)| !judged_under(section, SHOP, truth)).collect();
+    assert!(struck.is_empty(), "{struck:#?}");
+}

@@ -10,6 +10,7 @@ mod atoms;
 mod calls;
 mod claims;
 mod deeds;
+mod denials;
 mod echo;
 mod evidence;
 #[cfg(test)]

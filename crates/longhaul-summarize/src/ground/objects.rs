@@ -42,7 +42,7 @@ pub(super) fn is_step_for_other(sentence: &str, evidence: &Evidence) -> bool {
 }
 
 /// Returns what a step does: with its first verb, and with those behind `then` and `and`.
-fn steps(sentence: &str) -> Vec<Act> {
+pub(super) fn steps(sentence: &str) -> Vec<Act> {
     let told: Vec<(usize, &str)> = words(sentence).collect();
     let begins = |nth: &usize| {
         nth.checked_sub(1).is_none_or(|nth| ["then", "and"].contains(&told[nth].1.to_lowercase().as_str()))
@@ -62,28 +62,11 @@ fn is_shared(act: &Act, evidence: &Evidence) -> bool {
     act.verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(speaks)
 }
 
-/// Returns whether something is said to have never been done that a call did.
-pub(super) fn is_done_though_denied(sentence: &str, evidence: &Evidence) -> bool {
-    let told: Vec<(usize, &str)> = words(sentence).collect();
-    let denied = (1..told.len()).find(|nth| {
-        let before = nth.checked_sub(2).map_or("", |nth| told[nth].1).to_lowercase();
-        told[nth - 1].1.eq_ignore_ascii_case("never")
-            && told[*nth].1.ends_with("ed")
-            && ["was", "were", "been", "has", "have"].contains(&before.as_str())
-    });
-    let Some(nth) = denied else { return false };
-    let Some(verb) = stem(told[nth].1) else { return false };
-    let before = &sentence[..told[nth - 1].0];
-    let mut object = stems(before);
-    object.retain(|stem| *stem != verb);
-    evidence.calls.did(verb, &object)
-}
-
 /// A verb with what it is done to.
 #[derive(Debug)]
-struct Act {
+pub(super) struct Act {
     /// The stems of all verbs that mean as much.
-    verbs: Vec<u64>,
+    pub(super) verbs: Vec<u64>,
     /// The content words of its object.
     object: Vec<u64>,
 }
@@ -201,7 +184,7 @@ const PREPOSITIONS: [&str; 23] = [
 const PRONOUNS: [&str; 8] = ["it", "them", "that", "this", "these", "those", "both", "everything"];
 
 /// Returns the stems of all verbs that mean as much as a word does, where it is a verb of these.
-fn class_of(word: &str) -> Option<&'static Vec<u64>> {
+pub(super) fn class_of(word: &str) -> Option<&'static Vec<u64>> {
     let own = stem(word)?;
     CLASSES.iter().find(|class| class.contains(&own))
 }

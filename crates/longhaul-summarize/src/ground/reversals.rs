@@ -207,11 +207,18 @@ pub(super) fn is_denied_deed(sentence: &str, evidence: &Evidence) -> bool {
             && !is_question(evidence.sentence_of(clause))
     });
     last.is_some_and(|clause| {
-        let said = evidence.sentence_of(clause);
-        let has_verb =
-            evidence.clauses_with(clause, &[verb]).any(|clause| is_negated(evidence.text_of(clause)));
-        clause.speaker == Speaker::Assistant && is_negated(said) && has_verb
+        let is_denied = |clause: &Clause| is_negated(&without(evidence.text_of(clause), verb));
+        clause.speaker == Speaker::Assistant && evidence.clauses_with(clause, &[verb]).any(is_denied)
     })
+}
+
+/// Returns a text without a verb: `cancelled` denies what else is said, and is what was done here.
+fn without(text: &str, verb: u64) -> String {
+    let mut rest = text.to_owned();
+    for (at, word) in words(text).filter(|(_, word)| stem(word) == Some(verb)) {
+        rest.replace_range(at..at + word.len(), &" ".repeat(word.len()));
+    }
+    rest
 }
 
 /// A longer subject tells of more than one thing.
