@@ -62,8 +62,8 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
 
 pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.store)?;
-    let session = archive.session_to_change(args.session.as_deref())?;
-    let taken_back = archive.wait(archive.store.require(&session))?.undone.last().cloned();
+    let session = holder_of_undone(&archive, archive.session_to_change(args.session.as_deref())?)?;
+    let taken_back = last_undone(&archive, &session)?;
     if let Some(record) = &taken_back {
         must_stand_compacted(&archive, &session, record)?;
     }
@@ -75,6 +75,24 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
     };
     say!("summary {record} is in force again");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the session whose compaction was taken back, and says so where it is a branch of `session`, where `undo` takes back as well.
+fn holder_of_undone(archive: &Archive, session: SessionId) -> Result<SessionId> {
+    if last_undone(archive, &session)?.is_some() {
+        return Ok(session);
+    }
+    for relative in archive.relatives(&session)? {
+        if last_undone(archive, &relative)?.is_some() {
+            say!("no compaction of {session} was taken back, but one of its branch {relative} was");
+            return Ok(relative);
+        }
+    }
+    Ok(session)
+}
+
+fn last_undone(archive: &Archive, session: &SessionId) -> Result<Option<SummaryId>> {
+    Ok(archive.wait(archive.store.require(session))?.undone.last().cloned())
 }
 
 /// Fails where a file is as it was before the compaction `record`: the record would say of it what it is not.

@@ -479,6 +479,11 @@ fn undo_goes_by_the_file_also_where_its_agent_compacted_in_between() {
         let again = folder.run(&["undo", session], b"");
         assert_eq!(again.code, if is_twice { 1 } else { 3 }, "{}", again.stderr);
         assert!(fs::read(&file).unwrap() == grown);
+        if is_twice {
+            let redone = folder.run(&["redo", session], b"");
+            assert!(redone.code == 4 && redone.said().contains(&format!("one of its branch {branch} was")));
+            assert!(redone.said().contains("compacts it anew"), "{}", redone.stderr);
+        }
     }
 }
 
