@@ -8,7 +8,7 @@
 /// `branch`, `verify`, `verify_log`, `export`, `import`, `named`, `comes_from`, `resolve` and `require`.
 ///
 /// ```
-/// use longhaul_store::{Synchronous, MemoryStore, StoreError, SummaryStore, hand_on};
+/// use longhaul_store::{MemoryStore, StoreError, SummaryStore, hand_on};
 /// use longhaul_transcript::{ContentHash, Redacted};
 ///
 /// /// Caches nothing.
