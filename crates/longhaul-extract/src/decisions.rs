@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use longhaul_transcript::{Entry, Role};
 use regex::Regex;
 
-use crate::{constraints::sentences_where, speaker::Speakers};
+use crate::{
+    constraints::{sentences_of, sentences_where},
+    speaker::Speakers,
+};
 
 /// A sentence that settles something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +32,10 @@ pub fn decisions(entries: &[Entry], speakers: &Speakers) -> Vec<Decision> {
             }
         };
         match entry.message.role {
-            Role::Assistant => entry.message.texts().for_each(|text| take(text, decides, decides)),
+            Role::Assistant => entry.message.texts().for_each(|text| take(text, has_marker, is_settled)),
             Role::User if entry.message.is_user_text() => {
                 let said = speakers.sent(&entry.message);
-                said.into_iter().for_each(|text| take(text, chooses, settles));
+                said.into_iter().for_each(|text| take(text, may_settle, settles));
             }
             _ => {}
         }
@@ -40,18 +43,128 @@ pub fn decisions(entries: &[Entry], speakers: &Speakers) -> Vec<Decision> {
     found
 }
 
-/// Returns whether `sentence` settles something, or says what is behind something.
-pub fn decides(sentence: &str) -> bool {
-    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES, REASONS]));
-    ANY.as_ref().is_some_and(|any| any.is_match(&sentence.to_lowercase()))
+/// Returns whether a sentence of `text` settles something, or says what is behind something.
+pub fn decides(text: &str) -> bool {
+    has_marker(text) && sentences_of(text).any(is_settled)
 }
 
-/// The same of a person's sentence: what is wrong with something is a report, what might be done a question, and what is said not to be
+fn has_marker(text: &str) -> bool {
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES, REASONS, COMPARISONS]));
+    ANY.as_ref().is_some_and(|any| any.is_match(&text.to_lowercase()))
+}
+
+/// Whether the assistant's sentence settles something: not one that announces a look, asks, supposes, or leads in what is not said yet.
+/// What is done instead of something else was decided where it shall be so; what was done is progress.
+fn is_settled(sentence: &str) -> bool {
+    static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[REASONS]));
+    static COMPARISON: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[COMPARISONS]));
+    static SHALL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(INTENDS).ok());
+    let lower = sentence.to_lowercase().replace('’', "'");
+    if lower.ends_with(['?', '？']) || announces_a_look(&lower) {
+        return false;
+    }
+    // What stands before the first of such words, and behind it.
+    let parted = |any: &'static LazyLock<Option<Regex>>| {
+        let found = any.as_ref()?.find(&lower)?;
+        Some((&lower[..found.start()], &lower[found.end()..]))
+    };
+    let says =
+        |text: &str| text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    let supposes =
+        |before: &str| before.split(|c: char| !c.is_alphanumeric()).any(|word| SUPPOSING.contains(&word));
+    let has_reason = |(before, behind): (&str, &str)| {
+        let leads_in = lower.ends_with([':', '：']) && says(behind) < LEAST_SAID;
+        !supposes(before) && !leads_in && says(before) + says(behind) > 0
+    };
+    let is_meant = |(before, _): (&str, &str)| {
+        let deeds = LOOKS.as_ref().map_or(before.into(), |looks| looks.replace_all(before, ""));
+        !supposes(before) && SHALL.as_ref().is_some_and(|shall| shall.is_match(&deeds))
+    };
+    chooses(&lower) || parted(&REASON).is_some_and(has_reason) || parted(&COMPARISON).is_some_and(is_meant)
+}
+
+/// Whether a sentence begins by saying what is looked at next ("Now let me check if …"), behind a word or two that say nothing.
+fn announces_a_look(lower: &str) -> bool {
+    let look = LOOKS.as_ref().and_then(|looks| looks.find(lower));
+    let opens = |before: &str| {
+        before.split(|c: char| !c.is_alphanumeric()).all(|word| word.is_empty() || OPENING.contains(&word))
+    };
+    look.is_some_and(|look| opens(&lower[..look.start()]))
+        || LOOKS_ELSEWHERE.iter().any(|words| lower.starts_with(words))
+}
+
+/// Somebody is about to look, to wait or to try: `let me check`, `i'll take another look`, `i'm going to quickly read`.
+static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:let me|let us|let's|i'll|i will|i'm|i am|we'll|we will|i need to|we need to|i want to|i should|we should|i can|we can)",
+        r"(?: (?:going to|try to|have to|need to|first|now|also|just|then|next|again|keep|continue to|go and|[a-z]+ly|take|have|do|an?|another|one|more|closer|quick))*",
+        r" (?:look|check|see|verif(?:y|ying)|(?:re-?)?read|search|grep|find|inspect|examine|investigat|explor|review|confirm",
+        r"|understand|trace|debug|watch|wait|monitor|think|figure|peek|glance|try|status|snapshot|double-check)",
+    ))
+    .ok()
+});
+
+/// The same in other languages, at the beginning of a sentence.
+const LOOKS_ELSEWHERE: &[&str] = &[
+    "déjame ver",
+    "déjame revisar",
+    "déjame comprobar",
+    "voy a ver",
+    "voy a revisar",
+    "voy a comprobar",
+    "laisse-moi v",
+    "laissez-moi v",
+    "laissez-moi regarder",
+    "je vais vérifier",
+    "je vais regarder",
+    "lass mich",
+    "ich prüfe",
+    "ich schaue",
+    "ich sehe nach",
+    "ich werde prüfen",
+    "deixe-me ver",
+    "deixa-me ver",
+    "vou verificar",
+    "让我看",
+    "让我检查",
+    "让我先",
+    "我来看",
+    "我先看",
+    "先确认",
+    "確認します",
+    "まず確認",
+    "посмотрю",
+    "проверю",
+    "сейчас проверю",
+    "давайте проверим",
+];
+
+/// What may stand before a look and says nothing.
+const OPENING: &[&str] = &[
+    "so", "now", "ok", "okay", "good", "great", "perfect", "excellent", "first", "next", "then", "and",
+    "but", "hmm", "wait", "actually", "also", "right", "yes", "alright", "interesting", "well", "done",
+];
+
+/// Before a reason: it is supposed, or only one case is told.
+const SUPPOSING: &[&str] = &["if", "whether", "maybe", "perhaps", "possibly", "might", "could", "may"];
+
+/// Says before a comparison that something shall be so, and not that it is.
+const INTENDS: &str = concat!(
+    r"\b(?:i'll|i will|we'll|we will|we|let's|should|must|going to|want|prefer|better)\b",
+    r"|^\W*(?:use|keep|choose|take)\b",
+);
+
+/// A sentence with a colon at its end says fewer words than this of a reason where the reason is still to come.
+const LEAST_SAID: usize = 4;
+
+/// Returns whether a person's sentence settles something: what is wrong with something is a report, what might be done a question, and what is said not to be
 /// decided, or of a case, no decision. What stands behind the word of choosing only says more of it ("Postgres, not MySQL").
-fn settles(sentence: &str) -> bool {
+pub fn settles(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
-    let Some(choice) = choices().and_then(|any| any.find(&lower)).filter(|_| !asks) else { return false };
+    let Some(choice) = persons_choices().and_then(|any| any.find(&lower)).filter(|_| !asks) else {
+        return false;
+    };
     let before = &lower[..choice.start()];
     let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
     let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
@@ -72,6 +185,29 @@ const WHETHER: &[&str] =
 fn chooses(text: &str) -> bool {
     choices().is_some_and(|any| any.is_match(&text.to_lowercase()))
 }
+
+/// What a person says decides in more words than a model's: `Option B it is`, `Fine, they expire after an hour then.`
+fn persons_choices() -> Option<&'static Regex> {
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let words: Vec<String> = CHOICES.iter().map(|marker| regex::escape(marker)).collect();
+        Regex::new(&format!("{}|{PERSONS}", words.join("|"))).ok()
+    });
+    ANY.as_ref()
+}
+
+fn may_settle(text: &str) -> bool {
+    persons_choices().is_some_and(|any| any.is_match(&text.to_lowercase().replace('’', "'")))
+}
+
+/// How persons choose beside [`CHOICES`].
+const PERSONS: &str = concat!(
+    r"\b(?:let's|we|we'll|we will|i'll|i will) (?:keep|drop|stay with|stick (?:to|with)|go (?:with|for)|settle (?:on|for))\b",
+    r"|^(?:take|choose|pick|go with|go for|stick with|stick to) ",
+    r"|\bit is(?:,? then)?(?:[.!,]|$)| is settled\b|'s settled\b|\bi (?:prefer|want (?:the|all|every|them|it))\b|\bi'd (?:rather|prefer)\b",
+    r"|\bfor good\b|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$|^agreed[,:]",
+    r"|\bwir (?:nehmen|bleiben bei|behalten)\b|\bon (?:garde|prend|reste sur)\b|\bnos quedamos con\b|\bvamos com\b|\bficamos com\b",
+    r"|\bоставляем\b|\bберём\b|就用|就选|にします|で行きます",
+);
 
 fn choices() -> Option<&'static Regex> {
     static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES]));
@@ -96,8 +232,6 @@ const REASONS: &[&str] = &[
     "the best approach",
     "the right approach",
     "better approach",
-    "instead of",
-    "rather than",
     "root cause",
     "the fix is",
     "the issue is",
@@ -129,6 +263,9 @@ const REASONS: &[&str] = &[
     "причина",
     "вместо того",
 ];
+
+/// Words of doing one thing and not another.
+const COMPARISONS: &[&str] = &["instead of", "rather than"];
 
 #[cfg(test)]
 mod tests {
@@ -162,6 +299,68 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
                 "我们决定用 SQLite，这样不会丢数据。"
             ]
         );
+    }
+
+    // asserts 002-18
+    #[test]
+    fn persons_decide_in_many_words() {
+        let some = [
+            "OK, Postgres it is then, and not MySQL: the ledger needs its locks.",
+            "We drop the CSV export for good; nobody reads it.",
+            "Let's keep the old endpoint until March and remove it after that.",
+            "I want the amounts in cents, as integers, everywhere.",
+            "Fine, tokens expire after fifteen minutes then.",
+            "We go with Redis streams for the queue.",
+            "Take option B: one worker for each region.",
+            "The nightly job moves to 03:30, that’s settled with operations.",
+            "I'd rather have one table than two.",
+            "Option B it is.",
+            "Wir bleiben bei Postgres.",
+        ];
+        for one in some {
+            assert_eq!(decided(&format!("user: {one}")), [one]);
+        }
+        let none = [
+            "I want you to look at the queue.",
+            "Should we go with Redis for the queue?",
+            "If it fails we go with Redis for the queue.",
+            "The invoice of customer 7 is wrong, and then it is sent.",
+            "Please go on with part 7.",
+            "It is slow, and I don't know why it is.",
+            "We haven't settled on the queue yet.",
+        ];
+        for one in none {
+            assert_eq!(decided(&format!("user: {one}")), [""; 0], "{one}");
+        }
+    }
+
+    // asserts 002-18
+    #[test]
+    fn who_announces_a_look_supposes_or_tells_what_was_done_decides_nothing() {
+        let none = "assistant: Let me check if maybe the issue is in how the bgColor is handled:
+assistant: Good. Now let me verify that this is the root cause. I’ll take another look at the tail rather than guess.
+assistant: I'm going to check its live status once instead of waiting blind. Let me try again with a better approach:
+assistant: It takes long, so I'm going to check its live status once instead of waiting blind.
+assistant: I’ll keep waiting, then read the last output rather than interrupting them. Is the bug is in the lexer or is this because of it?
+assistant: Maybe the issue is that the cache isn't cleared. If it has a light background, we should see it load the light theme instead of the dark one.
+assistant: The footer now uses dim instead of muted. Fixed all tests to use proper themes instead of chalk directly.
+assistant: Agreed!\n\nThe issue is likely that:\n\nDéjame revisar si la causa es otra.";
+        assert_eq!(decided(none), [""; 0]);
+        let some = [
+            "I'll base the branch on origin/main instead of changing this checkout.",
+            "The theme loader should catch this error gracefully instead of crashing.",
+            "The issue is that the package was rebuilt and the agent still imports the old one.",
+            "We keep the pool rather than a single connection.",
+            "Agreed, the amounts are cents from now on.",
+            "Wir nehmen SQLite statt Postgres.",
+        ];
+        for one in some {
+            assert_eq!(decided(&format!("assistant: {one}")), [one]);
+        }
+        // What is looked at next stands beside it.
+        assert!(decides("We decided to use a mutex. Let me check the rest."));
+        assert!(decides("Let me check the rest. We decided to use a mutex."));
+        assert!(!decides("Let me check if we decided to use a mutex."));
     }
 
     // asserts 002-18

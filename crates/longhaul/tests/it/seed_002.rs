@@ -619,3 +619,49 @@ async fn the_files_take_the_room_that_a_models_few_words_leave() {
         }
     }
 }
+
+// asserts 000-22, 002-35
+/// In whatever words a person decides, the last five decisions stand in every later summary, beside rules and work in each turn.
+#[tokio::test]
+async fn what_a_person_decides_in_whatever_words_stands_in_every_later_summary() {
+    const DECIDED: [&str; 8] = [
+        "OK, Postgres it is then, and not MySQL: the ledger needs its locks.",
+        "We drop the CSV export for good; nobody reads it.",
+        "Let's keep the old endpoint until March and remove it after that.",
+        "I want the amounts in cents, as integers, everywhere.",
+        "Fine, tokens expire after fifteen minutes then.",
+        "We go with Redis streams for the queue.",
+        "Take option B: one worker for each region.",
+        "The nightly job moves to 03:30, that's settled with operations.",
+    ];
+    let mut work = Work::new(Preset::Session, 16_000);
+    let mut seen = 0;
+    for nth in 0..200 {
+        let said = match (nth % 25, nth % 5) {
+            (12, _) => DECIDED[nth / 25].to_owned(),
+            (_, 0) => format!(
+                "Have a look at the retry queue of worker {nth}: it drops jobs when the broker restarts."
+            ),
+            (_, 1) => format!("The invoice of customer {nth} shows the wrong sum; see src/invoice_{nth}.rs."),
+            (_, 2) => format!(
+                "Is the timeout of stage {nth} really {nth} seconds? Customers say that it takes longer."
+            ),
+            (_, 3) => format!("Please go on with part {nth}. Never rename the column col{nth}x."),
+            _ => format!("Please add a test for the case number {nth} in tests/case_{nth}.rs."),
+        };
+        work.context.push(Message::user(said));
+        work.context.prepare().await.unwrap();
+        let done = "The batch reads rows and writes them to the table. ".repeat(6);
+        work.context.push(Message::assistant(format!(
+            "Part {nth} is done: it took {nth} minutes. We decided to use codec{nth} for queue {nth}. {done}"
+        )));
+        if work.finished().len() > seen {
+            seen = work.finished().len();
+            let sent = work.sent();
+            let last = (0..nth).rev().filter(|nth| nth % 25 == 12).take(5).map(|nth| DECIDED[nth / 25]);
+            let missing: Vec<_> = last.filter(|decided| !sent.contains(decided)).collect();
+            assert!(missing.is_empty(), "turn {nth}: {missing:?} in {sent}");
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}
