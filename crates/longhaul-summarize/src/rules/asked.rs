@@ -42,7 +42,13 @@ impl<'a> Fixed<'a> {
             // It stands behind the summary, and reads as if nothing had been done for it yet.
             let last = self.request.entries.last().filter(|last| last.id > newest.id);
             let since = last.map_or(String::new(), |last| format!("{WORK_UP_TO}{}{IS_TOLD}", last.id));
-            self.add(format!("## Request ({}): the user's message below{since}", newest.id), String::new());
+            let is_cut = self.request.clipped().any(|(was, _)| was.id == newest.id);
+            let cut =
+                if is_cut { format!(", cut there; {} has all of it", newest.id) } else { String::new() };
+            self.add(
+                format!("## Request ({}): the user's message below{cut}{since}", newest.id),
+                String::new(),
+            );
         } else if let Some(text) = own_text(&newest.message, speakers) {
             // A short request stays whole: it is what everything else is for.
             let body = self.clip(text, self.options.task_share);

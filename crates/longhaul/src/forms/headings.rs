@@ -19,8 +19,12 @@ const MOST_WORDS: Tokens = Tokens(2_000);
 const LISTS_SHARE: f64 = 0.25;
 const LISTS_SHARE_BESIDE_A_MODEL: f64 = 0.6;
 
-/// What the headings cost at most.
-const HEADINGS: Tokens = Tokens(24);
+/// The document's headings, in its order.
+const HEADINGS: [&str; 4] =
+    [FILES, "## Commands Executed\n", "## Errors Encountered\n", "## Conversation Summary\n"];
+
+/// What they cost at most.
+const OF_HEADINGS: Tokens = Tokens(24);
 
 /// Returns the draft under the document's headings.
 pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
@@ -44,7 +48,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         })
         .collect();
     let limit = request.limit;
-    // A heading over nothing would say that there was nothing.
+    // A list without room for its entries says how many there are.
     let notes: Tokens = [&files, &commands, &errors]
         .into_iter()
         .filter(|list| !list.is_empty())
@@ -55,19 +59,19 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let of_lists: Tokens = lists.iter().map(|list| counter.count_text(list)).sum();
     let for_words = match words(draft) {
         Some(words) => {
-            let left = limit - HEADINGS - sure(words, request);
+            let left = limit - OF_HEADINGS - sure(words, request);
             // The rules that the words do not tell go before what is listed.
             let owed = owed_to_rules(&of_the_person(summary, request, words), counter);
             let for_lists = left.scaled(LISTS_SHARE_BESIDE_A_MODEL).min(left - owed).max(notes);
-            (limit - HEADINGS - of_lists.min(for_lists)).min(MOST_WORDS)
+            (limit - OF_HEADINGS - of_lists.min(for_lists)).min(MOST_WORDS)
         }
-        None => limit - HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)).max(notes),
+        None => limit - OF_HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)).max(notes),
     };
     let said = match words(draft) {
         Some(words) => with_the_person(words, summary, request, for_words, "\n"),
         None => cut(&draft.text, counter, for_words),
     };
-    let mut left = limit - counter.count_text(&said) - HEADINGS;
+    let mut left = limit - counter.count_text(&said) - OF_HEADINGS;
     let mut shown = Vec::new();
     for (nth, list) in [files, commands, errors].iter().enumerate() {
         let share = Tokens(left.0 / (3 - nth as u64));
@@ -82,10 +86,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         left -= counter.count_text(&newest);
         shown.push(newest);
     }
-    let [files, commands, errors] = shown.try_into().ok()?;
-    Some(format!(
-        "{FILES}{files}\n\n## Commands Executed\n{commands}\n\n## Errors Encountered\n{errors}\n\n## Conversation Summary\n{said}"
-    ))
+    shown.push(said);
+    let sections = HEADINGS.iter().zip(&shown).filter(|(_, section)| !section.is_empty());
+    let sections: Vec<String> = sections.map(|(heading, section)| format!("{heading}{section}")).collect();
+    Some(sections.join("\n\n"))
 }
 
 /// Stands under a heading where there is no room for any of its entries.
@@ -263,7 +267,7 @@ mod tests {
         assert_eq!(paths, [&["src/new.rs"], &newest_first[..]].concat());
     }
 
-    // asserts 000-20
+    // asserts 000-19, 000-20
     #[test]
     fn a_heading_without_room_for_its_entries_says_how_many_were_left_out() {
         let command = |nth: usize| CommandNote {
@@ -272,9 +276,11 @@ mod tests {
         };
         let summary = Summary { commands: (0..12).map(command).collect(), ..Summary::default() };
         let sections = under_headings(&summary, &[], "", 60);
-        assert_eq!(sections[..3], [vec![], vec!["(12 left out)".to_owned()], vec![]]);
+        assert_eq!(sections[..1], [["(12 left out)".to_owned()]]);
         let all = under_headings(&summary, &[], "", 2_000);
-        assert_eq!(all[1].len(), 12);
+        assert_eq!(all[0].len(), 12);
+        // What has nothing has no heading.
+        assert_eq!((sections.len(), all.len()), (2, 2));
     }
 
     // asserts 000-20

@@ -10,7 +10,7 @@ use longhaul::{
     transcript::{ActionItem, Entry, Message, Outcome, Role, SummaryMode, SummaryRecord, Tokens},
 };
 
-use crate::work::{Work, answer, exchange, text};
+use crate::work::{Work, answer, exchange, text, written_by};
 
 const WINDOW: u64 = 10_000;
 
@@ -544,6 +544,24 @@ async fn an_extremely_long_single_user_message_ends_in_a_view_that_fits() {
     assert_eq!(work.context.state().originals().len(), 7);
 }
 
+// asserts 004-50
+#[tokio::test]
+async fn a_request_that_is_cut_says_where_all_of_it_is() {
+    for config in
+        [Config::default(), Preset::Chain.config(), Preset::Session.config(), Preset::TwoTier.config()]
+    {
+        let mut work = Work::with(Config { mode: SummaryMode::Rules, ..config }, WINDOW, None);
+        work.talk(6, 200).await;
+        let asked = (0..9_000).map(|nth| format!("row {nth} is wrong, "));
+        work.context
+            .push(Message::user(format!("Mend these rows: {}and say so.", asked.collect::<String>())));
+        work.context.prepare().await.unwrap();
+        let cut = work.context.state().view().cut().expect("it does not fit");
+        let sent = work.sent();
+        assert!(sent.contains("the user's message below, cut there; m6 has all of it"), "{cut:?}: {sent}");
+    }
+}
+
 // asserts 004-51
 #[tokio::test]
 async fn a_rapid_burst_across_the_threshold_gives_one_summarization() {
@@ -567,6 +585,24 @@ async fn a_model_with_a_small_context_compacts_several_times_up_to_the_depth_cap
     assert!(depths.starts_with(&[0, 1, 2, 0]), "{depths:?}");
     assert!(depths.iter().all(|depth| *depth < 3));
     assert!(work.context.state().tokens() <= Tokens(2_000));
+}
+
+// asserts 004-54
+/// Under the document's preset also a model with a window of 2,000 tokens is asked once for each summary.
+#[tokio::test]
+async fn a_model_with_a_small_window_is_asked_once_for_each_trigger() {
+    let model = Arc::new(Scripted::new(fine));
+    let window = longhaul::tokens::ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let mut session = written_by(&model, 2_000, Preset::Chain.config(), window);
+    for nth in 0..300 {
+        session.push(Message::user(
+            format!("Part {nth} reads batch {} and writes its rows. ", nth * 3).repeat(4),
+        ));
+        session.prepare().await.unwrap();
+    }
+    let made = session.state().status(None).summary_count;
+    assert!(made > 5);
+    assert_eq!(model.calls() as u64, made);
 }
 
 // asserts 004-32
