@@ -159,7 +159,7 @@ const LEAST_SAID: usize = 4;
 
 /// Returns whether a person's sentence settles something: what is wrong with something is a report, what might be done a question, and what is said not to be
 /// decided, or of a case, no decision. What stands behind the word of choosing only says more of it ("Postgres, not MySQL").
-pub fn settles(sentence: &str) -> bool {
+pub(crate) fn settles(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
     let Some(choice) = persons_choices().and_then(|any| any.find(&lower)).filter(|_| !asks) else {

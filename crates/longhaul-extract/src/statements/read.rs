@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     CallView, FieldPlace, ToolFamily,
+    decisions::settles,
     refusal::is_asked_first,
     speaker::{Matter, Segment, Speakers},
     strip_line_numbers,
@@ -299,6 +300,11 @@ impl<'p> Reader<'p> {
             return;
         }
         let own = Signs::of(text);
+        // A person decides in more words than a model.
+        let own = own.with(
+            Signs::DECIDES,
+            own.has(Signs::DECIDES) || draft.kind == StatementKind::Person && settles(text),
+        );
         let signs = [Signs::PLAN, Signs::ITEM, Signs::RECORD, Signs::FENCED]
             .into_iter()
             .fold(own, |signs, sign| signs.with(sign, draft.signs.has(sign)));

@@ -3,9 +3,7 @@
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, rc::Rc};
 
 use hashbrown::{HashMap, HashSet};
-use longhaul_extract::{
-    Domain, Statement, StatementKind, Statements, log2_sixteenths, settles, statement_words,
-};
+use longhaul_extract::{Domain, Statement, StatementKind, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::{Tokens, one_line};
 
 use super::{
@@ -112,12 +110,10 @@ impl<'a> Choice<'a> {
             *needed -= if places.worked.holds(&pool.all()[at]) { WORKED } else { 0 };
         }
         let end = pool.all().last().map_or(1, |last| i64::from(last.message) + 1);
-        for (needed, one) in needed.iter_mut().zip(pool.all()) {
-            let is_persons = one.kind == StatementKind::Person && (one.tells_choice() || settles(&one.text));
-            if is_persons || one.tells_choice() {
-                *needed += (OF_OLD * (end - i64::from(one.message)) / end) as i32;
-            }
-            *needed += if is_persons { PERSONS_CHOICE } else { 0 };
+        let chosen = needed.iter_mut().zip(pool.all()).filter(|(_, one)| one.tells_choice());
+        for (needed, one) in chosen {
+            *needed += (OF_OLD * (end - i64::from(one.message)) / end) as i32;
+            *needed += if one.kind == StatementKind::Person { PERSONS_CHOICE } else { 0 };
         }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
