@@ -157,8 +157,29 @@ fn last_part(dotted: &str) -> &str {
 
 /// Returns whether `extension` (without the dot, in the case of the text) is one that names a kind of file.
 pub fn is_known_extension(extension: &str) -> bool {
-    EXTENSIONS.binary_search(&extension).is_ok()
+    let bytes = extension.as_bytes();
+    bytes.len() < size_of::<u64>() && KNOWN.binary_search(&packed(bytes)).is_ok()
 }
+
+/// The bytes of a short word, and how many they are, as one number: numbers are in the order of the words.
+const fn packed(word: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
+    while at < size_of::<u64>() - 1 {
+        number = number << 8 | if at < word.len() { word[at] as u64 } else { 0 };
+        at += 1;
+    }
+    number << 8 | word.len() as u64
+}
+
+/// The same as [`EXTENSIONS`], each as a number.
+const KNOWN: [u64; EXTENSIONS.len()] = {
+    let (mut known, mut at) = ([0; EXTENSIONS.len()], 0);
+    while at < known.len() {
+        known[at] = packed(EXTENSIONS[at].as_bytes());
+        at += 1;
+    }
+    known
+};
 
 /// Extensions that make a word a file name, sorted. The list is that of the recall measure (`recallbench/atoms.py`,
 /// 2026-11-21): the languages, documents and build files seen in the recorded sessions.

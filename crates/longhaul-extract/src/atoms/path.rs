@@ -21,18 +21,22 @@ pub(super) fn component(text: &str, start: usize) -> (usize, bool) {
 
 /// Returns `raw` as it is known, and as what: `None` where it only looks like a path (a ratio, a date, an escape).
 pub(super) fn classify(raw: &str) -> Option<(Cow<'_, str>, AtomKind)> {
-    if raw.contains('\\') && (raw.as_bytes().get(1) != Some(&b':')) && !is_windows(raw) {
+    if memchr::memchr(b'\\', raw.as_bytes()).is_some()
+        && (raw.as_bytes().get(1) != Some(&b':'))
+        && !is_windows(raw)
+    {
         return None;
     }
     let path = normalize(raw);
-    let last = path.rsplit('/').next().unwrap_or(&path);
-    let has_extension = last.rsplit_once('.').is_some_and(|(_, extension)| is_known_extension(extension));
-    if !path.contains('/') {
-        return has_extension.then_some((path, AtomKind::File));
+    let last = memchr::memrchr(b'/', path.as_bytes()).map_or(&*path, |slash| &path[slash + 1..]);
+    let dot = || memchr::memrchr(b'.', last.as_bytes());
+    let has_extension = || dot().is_some_and(|dot| is_known_extension(&last[dot + 1..]));
+    if last.len() == path.len() {
+        return has_extension().then_some((path, AtomKind::File));
     }
     let is_good = path.starts_with(['/', '~'])
         || path.starts_with("../")
-        || has_extension
+        || has_extension()
         || path.bytes().filter(|byte| *byte == b'/').count() >= 2
         || path.bytes().any(|byte| matches!(byte, b'_' | b'.' | b'0'..=b'9'));
     let is_numeric = path.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'/' | b'.' | b'-'));
@@ -62,7 +66,7 @@ fn normalize(raw: &str) -> Cow<'_, str> {
         }
         (start, end)
     };
-    if raw.contains('\\') {
+    if memchr::memchr(b'\\', raw.as_bytes()).is_some() {
         let path = raw.replace("\\\\", "/").replace('\\', "/");
         let (start, end) = trim(&path);
         Cow::Owned(path[start..end].to_string())
@@ -125,7 +129,7 @@ fn component_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
     while let Some(&byte) = bytes.get(at) {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'@' | b'+' | b'-') {
+        if IN_COMPONENT[usize::from(byte)] {
             at += 1;
         } else if byte >= 0x80 {
             match word_char(text, at) {
@@ -138,3 +142,15 @@ fn component_end(text: &str, start: usize) -> usize {
     }
     at
 }
+
+/// Which bytes of ASCII stand in a component.
+const IN_COMPONENT: [bool; 256] = {
+    let mut inside = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let one = byte as u8;
+        inside[byte] = one.is_ascii_alphanumeric() || matches!(one, b'_' | b'.' | b'@' | b'+' | b'-');
+        byte += 1;
+    }
+    inside
+};

@@ -39,14 +39,17 @@ struct Scanner<'t> {
 }
 
 /// A word: its end, and what it is made of.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Shape {
     end: usize,
-    lower: bool,
-    upper: bool,
-    digit: bool,
-    underscore: bool,
-    other: bool,
+    /// Bits: [`LOWER`], [`UPPER`], [`DIGIT`], [`UNDERSCORE`], [`OTHER`].
+    made_of: u8,
+}
+
+impl Shape {
+    fn has(self, bits: u8) -> bool {
+        self.made_of & bits != 0
+    }
 }
 
 impl<'t> Scanner<'t> {
@@ -60,8 +63,13 @@ impl<'t> Scanner<'t> {
                 at += 1;
                 continue;
             }
-            if let Some(end) = self.plain_word(at) {
-                at = end;
+            let shape = self.shape(at);
+            if class == WORD && self.is_closed(shape) {
+                let found_here = self.of_shape(at, shape).filter(|_| !word_before(text, at));
+                if let Some((end, kind)) = found_here {
+                    found(at, end, kind);
+                }
+                at = found_here.map_or(shape.end, |(end, _)| end);
                 continue;
             }
             let word = match class {
@@ -95,7 +103,6 @@ impl<'t> Scanner<'t> {
                 at += word;
                 continue;
             }
-            let shape = self.shape(at);
             if let Some((end, kind)) = self.at_word(at, shape) {
                 found(at, end, kind);
                 at = end;
@@ -107,13 +114,18 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Returns the end of a word that is no literal and begins none: small letters, the first may be a capital, before
-    /// a mark that nothing goes on behind. Most words of any text are such, and need no further look.
-    fn plain_word(&self, at: usize) -> Option<usize> {
-        let rest = self.bytes[at].is_ascii_alphabetic().then(|| &self.bytes[at + 1..])?;
-        let end = rest.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(rest.len());
-        let goes_on = |byte: &u8| CLASS[*byte as usize] != SKIP || *byte == b':';
-        (!rest.get(end).is_some_and(goes_on)).then_some(at + 1 + end)
+    /// Returns whether nothing goes on behind a word: it is a literal by itself or none, and no path, address or other chain has
+    /// it. Most words of any text are such, and need no further look.
+    fn is_closed(&self, word: Shape) -> bool {
+        let goes_on = |byte: u8| CLASS[usize::from(byte)] != SKIP;
+        !word.has(OTHER)
+            && match self.bytes.get(word.end) {
+                None => true,
+                Some(b':') => {
+                    !self.bytes.get(word.end + 1).is_some_and(|next| goes_on(*next) || *next == b':')
+                }
+                Some(byte) => !goes_on(*byte),
+            }
     }
 
     /// Literals that begin with a punctuation mark.
@@ -174,11 +186,9 @@ impl<'t> Scanner<'t> {
             return Some((end, AtomKind::Date));
         }
         let end = shape.end;
-        let length = end - at;
-        let only = |other: bool| !other && !shape.other;
-        if shape.upper
-            && only(shape.lower || shape.digit || shape.underscore)
-            && (2..=8).contains(&length)
+        if shape.has(UPPER)
+            && !shape.has(LOWER | DIGIT | UNDERSCORE | OTHER)
+            && (2..=8).contains(&(end - at))
             && bytes.get(end) == Some(&b'-')
         {
             let digits = self.digits_end(end + 1);
@@ -186,62 +196,53 @@ impl<'t> Scanner<'t> {
                 return Some((digits, AtomKind::Ticket));
             }
         }
-        let hex_letters = || bytes[at..end].iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if shape.digit
-            && shape.lower
-            && only(shape.upper || shape.underscore)
-            && (7..=64).contains(&length)
-            && hex_letters()
-        {
-            return Some((end, AtomKind::Hex));
+        let alone = self.of_shape(at, shape);
+        if matches!(alone, Some((_, AtomKind::Hex))) {
+            return alone;
         }
         if let Some(end) = self.dotted(at, end) {
             return Some((end, AtomKind::Dotted));
         }
-        if shape.other {
-            return None;
-        }
-        let word = &bytes[at..end];
-        if shape.underscore {
-            return is_snake(word).then_some((end, AtomKind::Snake));
-        }
-        if shape.upper && (shape.lower || shape.digit) && is_camel(word) {
-            return Some((end, AtomKind::Camel));
-        }
-        if shape.upper && shape.digit && !shape.lower && (4..=12).contains(&length) {
-            return Some((end, AtomKind::Code));
-        }
-        if !shape.upper
+        if !shape.has(UPPER | UNDERSCORE | OTHER)
             && let Some(end) = self.kebab(end)
         {
             return Some((end, AtomKind::Kebab));
         }
-        self.number(at).map(|end| (end, AtomKind::Number))
+        alone
+    }
+
+    /// Returns what a word is by itself, or the number that begins with it.
+    fn of_shape(&self, at: usize, shape: Shape) -> Option<(usize, AtomKind)> {
+        let end = shape.end;
+        let (word, length) = (&self.bytes[at..end], end - at);
+        let is_hex = || word.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let kind = match shape.made_of {
+            LOWER => return None,
+            LOWER_DIGIT if (7..=64).contains(&length) && is_hex() => AtomKind::Hex,
+            made_of if made_of & OTHER != 0 => return None,
+            made_of if made_of & UNDERSCORE != 0 => return is_snake(word).then_some((end, AtomKind::Snake)),
+            made_of if made_of & UPPER != 0 && made_of != UPPER && is_camel(word) => AtomKind::Camel,
+            UPPER_DIGIT if (4..=12).contains(&length) => AtomKind::Code,
+            _ => return self.number(at).map(|end| (end, AtomKind::Number)),
+        };
+        Some((end, kind))
     }
 
     fn shape(&self, start: usize) -> Shape {
-        let mut shape = Shape::default();
-        let mut at = start;
-        while let Some(&byte) = self.bytes.get(at) {
-            match byte {
-                b'a'..=b'z' => shape.lower = true,
-                b'A'..=b'Z' => shape.upper = true,
-                b'0'..=b'9' => shape.digit = true,
-                b'_' => shape.underscore = true,
-                0x80.. => match word_char(self.text, at) {
-                    Some(length) => {
-                        shape.other = true;
-                        at += length;
-                        continue;
-                    }
-                    None => break,
-                },
-                _ => break,
+        let (mut end, mut made_of) = (start, 0);
+        while let Some(&byte) = self.bytes.get(end) {
+            let bits = MADE_OF[usize::from(byte)];
+            if bits != 0 {
+                made_of |= bits;
+                end += 1;
+                continue;
             }
-            at += 1;
+            let wide = if byte < 0x80 { None } else { word_char(self.text, end) };
+            let Some(length) = wide else { break };
+            made_of |= OTHER;
+            end += length;
         }
-        shape.end = at;
-        shape
+        Shape { end, made_of }
     }
 
     /// Where inside a word that is no literal one may still begin: `xhttp://…`, `abc:/d/e`.
@@ -589,6 +590,32 @@ const CLASS: [u8; 256] = {
         byte += 1;
     }
     class
+};
+
+const LOWER: u8 = 1;
+const UPPER: u8 = 1 << 1;
+const DIGIT: u8 = 1 << 2;
+const UNDERSCORE: u8 = 1 << 3;
+/// A letter or digit beyond ASCII.
+const OTHER: u8 = 1 << 4;
+const LOWER_DIGIT: u8 = LOWER | DIGIT;
+const UPPER_DIGIT: u8 = UPPER | DIGIT;
+
+/// What each byte of a word makes it of: nothing where it is in none.
+const MADE_OF: [u8; 256] = {
+    let mut made_of = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        made_of[byte] = match byte as u8 {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDERSCORE,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    made_of
 };
 
 #[cfg(test)]
