@@ -103,7 +103,8 @@ pub fn shows(text: &str, name: &str) -> bool {
 ///
 /// Only numbers that go up by one from line to line are a view's. Others say something: `523<tab>Fix the queue`.
 pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
-    if !text.lines().any(|line| number_prefix(line) > 0) {
+    let starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
+    if !std::iter::once(0).chain(starts).any(|start| number_prefix(&text[start..]) > 0) {
         return Cow::Borrowed(text);
     }
     let mut stripped = String::with_capacity(text.len());

@@ -123,7 +123,7 @@ pub struct Statements {
     weights: StatementWeights,
     /// What all statements are worth by the built-in weights, once somebody has asked since the last message.
     ranked: OnceLock<Vec<i32>>,
-    /// Room for the words of one statement, used again for the next.
+    /// Room for the words of one statement, or for the new places of all sources, used again for the next.
     room: Vec<u32>,
 }
 
@@ -240,38 +240,53 @@ impl Statements {
     /// Drops the statements that are worth least, down to three quarters of the bound.
     fn forget(&mut self) {
         let keep = self.most / 4 * 3;
-        let mut priors: Vec<(i32, u32, usize)> = self
-            .all
-            .iter()
-            .enumerate()
-            .map(|(at, statement)| (statement.prior, statement.message, at))
-            .collect();
-        priors.select_nth_unstable_by(keep, |one, other| other.cmp(one));
-        let mut stays = vec![false; self.all.len()];
-        priors[..keep].iter().for_each(|(.., at)| stays[*at] = true);
-        let mut stays = stays.into_iter();
-        self.all.retain(|_| stays.next().unwrap_or(false));
+        // Few values are worth anything to tell statements by: how many have each is soon counted, in little room. (Much would have
+        // the allocator tidy up what was freed, which the next statements can have as it is.)
+        let mut worth: Vec<(i32, usize)> = Vec::new();
+        for statement in &self.all {
+            match worth.binary_search_by_key(&statement.prior, |(prior, _)| *prior) {
+                Ok(at) => worth[at].1 += 1,
+                Err(at) => worth.insert(at, (statement.prior, 1)),
+            }
+        }
+        let mut held = 0;
+        let last_held = worth.into_iter().rev().find_map(|(prior, count)| {
+            held += count;
+            (held >= keep).then_some(prior)
+        });
+        // Of those that are worth as much as the last that is held, the oldest go.
+        let mut too_many = held.saturating_sub(keep);
+        let least = last_held.unwrap_or(i32::MIN);
+        self.all.retain(|statement| match statement.prior == least && too_many > 0 {
+            true => {
+                too_many -= 1;
+                false
+            }
+            false => statement.prior >= least,
+        });
         self.drop_sources();
     }
 
     /// Drops the sources that no statement and no waiting call names.
     fn drop_sources(&mut self) {
-        let mut place: Vec<Option<u32>> = vec![None; self.sources.len()];
+        const GONE: u32 = u32::MAX;
+        let mut place = std::mem::take(&mut self.room);
+        place.clear();
+        place.resize(self.sources.len(), GONE);
         let named = self.all.iter().filter_map(|statement| statement.source);
         for at in named.chain(self.waiting.values().copied()) {
-            place[at as usize] = Some(0);
+            place[at as usize] = 0;
         }
-        for (next, new) in (0..).zip(place.iter_mut().flatten()) {
+        for (next, new) in (0..).zip(place.iter_mut().filter(|place| **place != GONE)) {
             *new = next;
         }
-        let mut stays = place.iter().map(Option::is_some);
+        let mut stays = place.iter().map(|place| *place != GONE);
         self.sources.retain(|_| stays.next().unwrap_or(false));
-        for statement in &mut self.all {
-            statement.source = statement.source.and_then(|at| place[at as usize]);
+        let named = self.all.iter_mut().filter_map(|statement| statement.source.as_mut());
+        for at in named.chain(self.waiting.values_mut()) {
+            *at = place[*at as usize];
         }
-        for at in self.waiting.values_mut() {
-            *at = place[*at as usize].unwrap_or_default();
-        }
+        self.room = place;
     }
 
     /// Returns about how many bytes the pool holds.

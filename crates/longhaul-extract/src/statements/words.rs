@@ -14,7 +14,7 @@ pub(crate) fn each_word(text: &str, mut each: impl FnMut(u32)) {
         let begun = at;
         if byte.is_ascii() {
             before = None;
-            if !(byte.is_ascii_alphanumeric() || byte == b'_') {
+            if IN_WORD[usize::from(byte)] == 0 {
                 at += 1;
                 continue;
             }
@@ -57,24 +57,41 @@ fn ascii_word(bytes: &[u8]) -> Option<(usize, Option<u32>)> {
     let (mut hash, mut length) = (START, 0);
     // The word without the marks that may stand inside it and end it.
     let mut whole = (START, 0);
-    for byte in bytes {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' | b'_' => hash = step(hash, *byte),
-            b'A'..=b'Z' => hash = step(hash, byte | 0x20),
-            b'.' | b'-' => {
-                hash = step(hash, *byte);
-                length += 1;
-                continue;
-            }
-            0x80.. => return None,
+    loop {
+        let begun = length;
+        while let Some(folded) =
+            bytes.get(length).map(|byte| IN_WORD[usize::from(*byte)]).filter(|it| *it != 0)
+        {
+            hash = step(hash, folded);
+            length += 1;
+        }
+        if length > begun {
+            whole = (hash, length);
+        }
+        match bytes.get(length) {
+            Some(mark @ (b'.' | b'-')) => hash = step(hash, *mark),
+            Some(0x80..) => return None,
             _ => break,
         }
         length += 1;
-        whole = (hash, length);
     }
     let least = if bytes[0].is_ascii_digit() { 2 } else { 3 };
     Some((length, (whole.1 >= least).then_some(whole.0)))
 }
+
+/// Each byte of a word of ASCII in lower case; zero for all others.
+const IN_WORD: [u8; 256] = {
+    let mut folded = [0; 256];
+    let mut at = 0;
+    while at < 128 {
+        let byte = at as u8;
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            folded[at] = byte.to_ascii_lowercase();
+        }
+        at += 1;
+    }
+    folded
+};
 
 /// Returns where the word ends that begins at `at`.
 fn word_end(text: &str, mut at: usize) -> usize {

@@ -5,43 +5,31 @@ use super::Signs;
 /// Returns the signs that stand anywhere in `text`, and what it is made of.
 pub(super) fn look(text: &str) -> Look {
     let bytes = text.as_bytes();
-    let mut look = Look::default();
-    let (mut at, mut before, mut seen) = (0, SPACE, 0);
+    let Tally { chars, letters, marks, digits } = Tally::of(bytes);
+    let mut look = Look { chars, letters, marks, ..Look::default() };
+    look.add(Signs::NUMBER, digits > 0);
+    look.add(Signs::COUNTS, opens_ok(text));
+    let (mut at, mut before) = (0, SPACE);
     while let Some(&byte) = bytes.get(at) {
         let mut class = CLASS[usize::from(byte)];
         look.words += usize::from(before & SPACE != 0 && class & (SPACE | WIDE) == 0);
+        let mut length = 1;
         if class & WORD != 0 {
             if before & WORD == 0 {
                 look.word(&text[at..], byte);
             }
-            let (start, mut letters) = (at, 0);
-            while let Some(next) =
-                bytes.get(at).map(|byte| CLASS[usize::from(*byte)]).filter(|next| next & WORD != 0)
-            {
-                letters += usize::from(next & LETTER != 0);
-                class |= next;
-                at += 1;
-            }
-            look.letters += letters;
-            look.chars += at - start;
-        } else {
-            let mut length = 1;
-            if class & WIDE != 0 {
-                (class, length) = look.wide(&text[at..]);
-                look.words += usize::from(before & SPACE != 0 && class & SPACE == 0);
-            } else if class & SIGN != 0 {
-                look.sign(byte, before, &text[at + 1..]);
-            }
+            let rest = &bytes[at + 1..];
+            length += rest.iter().take_while(|byte| CLASS[usize::from(**byte)] & WORD != 0).count();
+        } else if class & WIDE != 0 {
+            (class, length) = look.wide(&text[at..]);
+            look.words += usize::from(before & SPACE != 0 && class & SPACE == 0);
             look.letters += usize::from(class & LETTER != 0);
-            look.marks += usize::from(class & MARK != 0);
-            look.chars += 1;
-            at += length;
+        } else if class & SIGN != 0 {
+            look.sign(byte, before, &text[at + 1..]);
         }
-        seen |= class;
+        at += length;
         before = class;
     }
-    look.add(Signs::NUMBER, seen & DIGIT != 0);
-    look.add(Signs::COUNTS, opens_ok(text));
     look
 }
 
@@ -88,8 +76,11 @@ impl Look {
         let Some(second) = rest.as_bytes().get(1) else { return };
         let Some(place) = place(first, *second) else { return };
         let (from, to) = PLACES[place];
+        // The third letter tells most of those apart that share two.
+        let third = rest.as_bytes().get(2).map(|byte| byte | 0x20);
+        let may_open = |start: &str| start.as_bytes().get(2).is_none_or(|byte| Some(*byte) == third);
         for (start, form, sign) in &LEXICON[usize::from(from)..usize::from(to)] {
-            if !self.signs.has(*sign) && opens(rest, start, *form) {
+            if may_open(start) && !self.signs.has(*sign) && opens(rest, start, *form) {
                 self.add(*sign, true);
             }
         }
@@ -101,15 +92,14 @@ impl Look {
 }
 
 const WORD: u8 = 1;
+/// A letter that is not ASCII.
 const LETTER: u8 = 1 << 1;
-const MARK: u8 = 1 << 2;
-const SPACE: u8 = 1 << 3;
-const PATH: u8 = 1 << 4;
+const SPACE: u8 = 1 << 2;
+const PATH: u8 = 1 << 3;
 /// What stands here may be a sign: it is looked at closely.
-const SIGN: u8 = 1 << 5;
-const DIGIT: u8 = 1 << 6;
+const SIGN: u8 = 1 << 4;
 /// A byte of a character that is not ASCII.
-const WIDE: u8 = 1 << 7;
+const WIDE: u8 = 1 << 5;
 
 /// What each byte is.
 const CLASS: [u8; 256] = {
@@ -120,12 +110,6 @@ const CLASS: [u8; 256] = {
         if byte.is_ascii_alphanumeric() || byte == b'_' {
             bits |= WORD | PATH;
         }
-        if byte.is_ascii_alphabetic() || byte == b' ' {
-            bits |= LETTER;
-        }
-        if matches!(byte, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b';' | b'=' | b'<' | b'>') {
-            bits |= MARK;
-        }
         if matches!(byte, b' ' | b'\t'..=b'\r') {
             bits |= SPACE;
         }
@@ -135,13 +119,52 @@ const CLASS: [u8; 256] = {
         if matches!(byte, b'*' | b'.' | b'/' | b'?') {
             bits |= SIGN;
         }
-        if byte.is_ascii_digit() {
-            bits |= DIGIT;
-        }
         class[byte as usize] = bits;
         byte += 1;
     }
     class
+};
+
+/// How many of some bytes begin a character, and how many are letters or blanks, marks and digits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    chars: usize,
+    letters: usize,
+    marks: usize,
+    digits: usize,
+}
+
+impl Tally {
+    fn of(bytes: &[u8]) -> Tally {
+        let mut tally = Tally::default();
+        for part in bytes.chunks(usize::from(u16::MAX)) {
+            let counts = part.iter().fold(0, |counts, byte| counts + COUNTS[usize::from(*byte)]);
+            let count = |nth: u32| usize::from((counts >> (16 * nth)) as u16);
+            tally.chars += count(0);
+            tally.letters += count(1);
+            tally.marks += count(2);
+            tally.digits += count(3);
+        }
+        tally
+    }
+}
+
+/// What each byte counts as, in the order of [`Tally`], 16 bits for each: one sum counts all of them.
+const COUNTS: [u64; 256] = {
+    let mut counts = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        let begins = byte & 0xc0 != 0x80;
+        let is_letter = byte.is_ascii_alphabetic() || byte == b' ';
+        let is_mark = matches!(byte, b'{' | b'}' | b'[' | b']' | b'(' | b')' | b';' | b'=' | b'<' | b'>');
+        counts[at] = begins as u64
+            | (is_letter as u64) << 16
+            | (is_mark as u64) << 32
+            | (byte.is_ascii_digit() as u64) << 48;
+        at += 1;
+    }
+    counts
 };
 
 /// Whether a character that is not ASCII belongs to words: letters, digits, and the marks that sit on them.
