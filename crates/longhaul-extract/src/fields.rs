@@ -1,6 +1,8 @@
 //! The fields of a call's arguments: which name things and which are text being written.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::LazyLock};
+
+use hashbrown::HashSet;
 
 use crate::json::{Json, Leaf, Scalar};
 
@@ -57,7 +59,9 @@ pub(crate) fn whole(text: Cow<'_, str>) -> Field<'_> {
 
 /// Returns whether text under this key is text to be written.
 pub(crate) fn is_body_key(key: &str) -> bool {
-    [&BODY_KEYS[..], &OLD_KEYS, &NEW_KEYS].iter().any(|keys| keys.contains(&key))
+    static KEYS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| BODY_KEYS.into_iter().chain(OLD_KEYS).chain(NEW_KEYS).collect());
+    KEYS.contains(key)
 }
 
 fn into_fields<'a>(mut json: Json<'a>) -> Vec<Field<'a>> {

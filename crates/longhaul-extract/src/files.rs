@@ -87,11 +87,12 @@ impl Touches {
         };
         let mut found = call_touches(&act.call, result);
         // Where no harness says so, git does; what other commands of the line complain of says nothing of it.
-        if ["error: pathspec ", "fatal: "]
-            .iter()
-            .any(|said| result.joined_text().trim_start().starts_with(said))
-        {
-            found.retain(|touch| !matches!(touch, Touch::Revert(_) | Touch::RevertAll));
+        let puts_back = |touch: &Touch| matches!(touch, Touch::Revert(_) | Touch::RevertAll);
+        if found.iter().any(puts_back) {
+            let said = result.joined_text();
+            if ["error: pathspec ", "fatal: "].iter().any(|start| said.trim_start().starts_with(start)) {
+                found.retain(|touch| !puts_back(touch));
+            }
         }
         let mut edits = Vec::new();
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {

@@ -186,7 +186,7 @@ struct Open<'a> {
 impl<'a> Scan<'a> {
     /// Walks one value. `None` where the text is not JSON; a text that merely ends too early is fine.
     fn run(&mut self) -> Option<()> {
-        let mut stack: Vec<Open<'a>> = Vec::new();
+        let mut stack: Vec<Open<'a>> = Vec::with_capacity(4);
         loop {
             self.space();
             if self.json.containers.len() + self.json.leaves.len() > MAX_ENTRIES {

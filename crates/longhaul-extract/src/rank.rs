@@ -289,7 +289,7 @@ fn score(fact: &Fact, context: &RankContext, weights: &Weights) -> Option<f64> {
 }
 
 fn last_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    memchr::memrchr(b'/', path.as_bytes()).map_or(path, |slash| &path[slash + 1..])
 }
 
 /// Whether a path lies outside of any project: a device, the system's or a toolchain's own files, fetched dependencies.

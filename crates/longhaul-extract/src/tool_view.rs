@@ -6,7 +6,7 @@ use longhaul_transcript::{CallKind, ToolCall};
 
 use crate::{
     fields::{Field, NEW_KEYS, OLD_KEYS, call_fields, fields_of, is_body_key, whole},
-    json::{Json, Key, Scalar},
+    json::{Json, Key, Leaf, Scalar},
     refusal::is_asked_first,
     tool::{ToolFamily, by_name, by_words, changes_record, plain_name},
 };
@@ -177,12 +177,15 @@ impl<'a> CallView<'a> {
 
     /// Returns the paths among the arguments.
     fn named(&self) -> impl Iterator<Item = &str> {
-        let keys = self.json.iter().flat_map(|json| PATH_KEYS.map(|key| (json, key)));
-        let leaves = keys.flat_map(|(json, key)| {
-            let leaves = json.leaves.iter().map(move |leaf| (json, leaf));
-            leaves.filter(move |(json, leaf)| json.name(leaf) == key)
-        });
-        leaves.filter_map(|(json, leaf)| match &leaf.value {
+        let leaves = || self.json.iter().flat_map(|json| json.leaves.iter().map(move |leaf| (json, leaf)));
+        let nth = |key: &str| PATH_KEYS.iter().position(|known| *known == key);
+        // The keys that are there, as bits: mostly one.
+        let there =
+            leaves().filter_map(|(json, leaf)| nth(json.name(leaf))).fold(0, |all, nth| all | 1_u32 << nth);
+        let keys = PATH_KEYS.iter().enumerate().filter(move |(nth, _)| there >> nth & 1 == 1);
+        let named =
+            keys.flat_map(move |(_, key)| leaves().filter(move |(json, leaf)| json.name(leaf) == *key));
+        named.filter_map(|(json, leaf)| match &leaf.value {
             Scalar::Text(text) if (1..=LONG_PATH).contains(&text.len()) => {
                 let in_body = json.any_key(leaf, |name| name != "edits" && is_body_key(name));
                 (!in_body).then_some(&**text)
@@ -288,24 +291,15 @@ impl<'a> CallView<'a> {
             let shell = self.family == ToolFamily::Shell && !self.text().trim().is_empty();
             return shell.then(|| Cow::Borrowed(self.text()));
         };
-        for key in KEYS {
-            let words: Vec<&str> = json
-                .leaves
-                .iter()
-                .filter(|leaf| json.name(leaf) == key)
-                .map(|leaf| leaf.value.as_str())
-                .take(256)
-                .collect();
-            match words.as_slice() {
-                [] => {}
-                [one] => return Some(Cow::Borrowed(one)),
-                [_, flag, script] if matches!(*flag, "-c" | "-lc" | "-ec" | "/c") => {
-                    return Some(Cow::Borrowed(script));
-                }
-                words => return Some(Cow::Owned(words.join(" "))),
-            }
+        let rank = |leaf: &Leaf<'_>| KEYS.iter().position(|key| *key == json.name(leaf));
+        let key = KEYS[json.leaves.iter().filter_map(rank).min()?];
+        let words = json.leaves.iter().filter(|leaf| json.name(leaf) == key);
+        let words: Vec<&str> = words.map(|leaf| leaf.value.as_str()).take(256).collect();
+        match words.as_slice() {
+            [one] => Some(Cow::Borrowed(one)),
+            [_, flag, script] if matches!(*flag, "-c" | "-lc" | "-ec" | "/c") => Some(Cow::Borrowed(script)),
+            words => Some(Cow::Owned(words.join(" "))),
         }
-        None
     }
 
     /// Returns the command line where it is one string.

@@ -111,10 +111,12 @@ fn longest_names(facts: &[Fact]) -> Vec<usize> {
     let mut places: Vec<(std::ops::Range<usize>, usize)> = Vec::new();
     for (id, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.kind.is_path()) {
         let start = turned.len();
-        for component in fact.name.trim_matches('/').rsplit('/') {
-            turned.push_str(component);
-            turned.push('\0');
+        let mut rest = fact.name.trim_matches('/');
+        while let Some(slash) = memchr::memrchr(b'/', rest.as_bytes()) {
+            turned.extend([&rest[slash + 1..], "\0"]);
+            rest = &rest[..slash];
         }
+        turned.extend([rest, "\0"]);
         places.push((start..turned.len(), id));
     }
     // Sorted, each path stands right before those that end in it.

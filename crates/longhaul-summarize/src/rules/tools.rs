@@ -56,7 +56,7 @@ pub fn tools_used(before: &[ToolUse], entries: &[Entry]) -> Vec<ToolUse> {
 /// Returns the arguments of a call as people read them: `command: cargo test`; what goes beyond their first line or `most` bytes
 /// may be missing.
 fn call_text(call: &CallView<'_>, most: usize) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(USE_CHARS);
     for field in call.whole_fields() {
         if text.len() > most || text.trim_end().contains('\n') {
             break;
@@ -75,7 +75,9 @@ fn call_text(call: &CallView<'_>, most: usize) -> String {
 /// Returns at most `most` characters of `text`, cut at a blank, with an ellipsis where something was cut.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     let text = text.trim();
-    match text.char_indices().nth(most) {
+    // What has no more bytes has no more characters, and need not be counted.
+    let end = if text.len() > most { text.char_indices().nth(most) } else { None };
+    match end {
         None => text.to_string(),
         Some((end, _)) => {
             let cut = &text[..end];

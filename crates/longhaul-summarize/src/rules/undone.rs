@@ -38,7 +38,7 @@ impl Undone {
         let asking_behind = behind.filter(|(_, text)| asks_something(text));
         for (entry, text) in few.asking.iter().copied().chain(asking_behind) {
             let step = asked.map(|asked| (asked.id.ordinal, entry.id.ordinal));
-            if let Some((from, to)) = step.filter(|(from, to)| takes_back(text) && changes(*from, *to)) {
+            if let Some((from, to)) = step.filter(|(from, to)| changes(*from, *to) && takes_back(text)) {
                 undone.steps.insert(from, to);
                 undone.again.extend(asks_again(text).then_some(to));
             }
