@@ -1,7 +1,8 @@
 //! Which kind of tool a call uses, told from its name. Where that leaves it open, its arguments tell (`tool_view.rs`).
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 /// What a tool does, whatever its agent calls it.

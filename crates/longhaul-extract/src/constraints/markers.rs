@@ -3,7 +3,9 @@
 //! The English ones are those of the constraint measure in `docs/recall.md` and its like; the others are their usual
 //! counterparts. A marker of a script with blanks matches whole words.
 
-use std::{cell::LazyCell, collections::HashMap, sync::LazyLock};
+use std::{cell::LazyCell, sync::LazyLock};
+
+use hashbrown::HashMap;
 
 mod words;
 

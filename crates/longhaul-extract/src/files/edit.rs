@@ -1,7 +1,6 @@
 //! What an edit does, reduced to what differs: the lines it adds and takes away, and what it newly defines.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use longhaul_transcript::first_chars;
 use serde::{Deserialize, Serialize};
 

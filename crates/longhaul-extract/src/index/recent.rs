@@ -1,7 +1,8 @@
 //! The words of what is being said now: a fact whose name is made of them is likely to be named next.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::name_parts;

@@ -1,6 +1,6 @@
 //! Edits reduced to what they change: lines added, lines removed.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// One line that an edit adds or removes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! What a person says again of what a rule of theirs is about: the rule stands, and where it was spoken of later stands with it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
 
 /// Where persons say two words one after the other.
 #[derive(Debug, Default)]

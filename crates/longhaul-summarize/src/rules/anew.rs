@@ -1,7 +1,6 @@
 //! Files that were written anew: which of their lines had stood there before, and which are gone.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Act, ToolFamily, call_failed, each_act, statement_key, strip_line_numbers};
 use longhaul_transcript::{Entry, ToolResult};
 

@@ -1,7 +1,6 @@
 //! The sentence with which the model answers or concludes: told before what is listed beside it, which says little without it.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use longhaul_extract::{Domain, Statement, StatementKind, Statements};
 
 use super::lists::concludes;

@@ -1,7 +1,6 @@
 //! What the sections have in common that stand whatever the ranking says.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use longhaul_transcript::{Entry, Role, Tokens};
 
 use super::{

@@ -1,8 +1,7 @@
 //! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
 //! somebody is about to do and has done since.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{
     Domain, FileEdit, FileHistory, Statement, StatementKind, Statements, ToolFamily, decides, statement_key,
 };

@@ -1,10 +1,8 @@
 //! Decisions that something said later may overrule.
 
-use std::{
-    cell::{OnceCell, RefCell},
-    collections::HashMap,
-};
+use std::cell::{OnceCell, RefCell};
 
+use hashbrown::HashMap;
 use longhaul_extract::{Statement, Statements};
 
 /// What was said with a word of changing one's mind, and which decisions it takes up.

@@ -1,8 +1,7 @@
 //! Lists and their headings: an item stands with the line that says what it is an item of. A line of code in what was said is an item
 //! of its block: whether it is what was found, an example or what is to go, only the line before the block says.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Statement, StatementKind, Statements};
 
 /// For each statement the one that leads it in, where there is one.

@@ -1,7 +1,6 @@
 //! The options that a model laid out and a person chose from: what was chosen is what the work goes on with.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use longhaul_extract::{Statement, StatementKind, Statements};
 
 use super::lists::is_lead;

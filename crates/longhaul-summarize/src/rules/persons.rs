@@ -1,7 +1,8 @@
 //! The person's rules, told in their words: what binds before what is wished, and what lifts a rule with it.
 
-use std::{cmp::Reverse, collections::HashSet};
+use std::cmp::Reverse;
 
+use hashbrown::HashSet;
 use longhaul_extract::{
     DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells,
 };

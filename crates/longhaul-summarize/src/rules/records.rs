@@ -1,7 +1,6 @@
 //! The states of one record, a booking or an order: what was read of it before it was read again is old.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Statement, StatementKind, Statements};
 
 /// Which statements show an old state of a record, and which its newest where there was another before.

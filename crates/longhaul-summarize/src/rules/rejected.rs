@@ -1,7 +1,6 @@
 //! What a person's next words turn down: what the model had said stands with them, or it would be told as how things are.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use longhaul_extract::{Statement, StatementKind, Statements};
 
 use longhaul_transcript::clipped;

@@ -1,7 +1,8 @@
 //! The summary as text: its sections in the order in which a reader needs them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
+use hashbrown::HashSet;
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
 use longhaul_transcript::one_line;
 
@@ -125,7 +126,7 @@ impl Page<'_> {
     fn led(&self, picks: &[usize]) -> Vec<usize> {
         let used: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
         let leads = |at: usize| is_lead(&self.pool.all()[at]) || self.places.lists.heads_a_table(at);
-        let stays = |at: &&usize| !leads(**at) || used.contains(at);
+        let stays = |at: &&usize| !leads(**at) || used.contains(*at);
         let mut led: Vec<usize> = picks.iter().filter(stays).copied().collect();
         led.dedup();
         led

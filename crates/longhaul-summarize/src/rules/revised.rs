@@ -3,9 +3,10 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::{BTreeSet, HashMap},
+    collections::BTreeSet,
 };
 
+use hashbrown::HashMap;
 use longhaul_extract::{Statement, StatementKind, Statements, statement_words};
 
 use super::values::frame;

@@ -1,7 +1,6 @@
 //! Values that an edit took away after they were told: what was said of them is not how things stand.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Statement, StatementKind, Statements, ToolFamily};
 
 /// Returns the places in the pool of the list items in which the model tells a value that an edit had written, and a later one removed

@@ -1,7 +1,6 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use longhaul_extract::{
     Check, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
     each_act, statement_key,

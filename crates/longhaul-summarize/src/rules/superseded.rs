@@ -1,7 +1,6 @@
 //! What commands printed that is told by other means, or held only until something came after it.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Landings, Run, Runs, Verdict, each_act};
 
 use super::{acts::Acts, anew::ordinal};

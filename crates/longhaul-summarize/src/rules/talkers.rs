@@ -1,7 +1,6 @@
 //! Who talks, where messages begin with a name.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use longhaul_extract::{Statement, StatementKind, Statements};
 
 /// The names that messages of a talk begin with.

@@ -1,7 +1,6 @@
 //! The issues and pull requests that the work is about: what one says that was looked up by a number that somebody names is what is asked.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use longhaul_extract::{Statement, StatementKind, Statements};
 
 /// Which statements stand in such a ticket.

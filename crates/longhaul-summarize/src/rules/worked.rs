@@ -1,7 +1,6 @@
 //! Long requests that were worked through: what such a plan says in detail was done, and says less than what came of it.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use longhaul_extract::{Statement, StatementKind};
 use longhaul_transcript::{Entry, Role};
 

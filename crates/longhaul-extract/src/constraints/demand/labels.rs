@@ -1,6 +1,8 @@
 //! Labels that say what stands after them: `Rule:`, `**Important**:`, `规则：`.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 
 use super::DemandKind;
 
