@@ -69,11 +69,23 @@ pub(crate) struct Dialect {
     pub(crate) usage: Option<Counts>,
     /// Whether the provider can have what lies at this address.
     pub(crate) reaches: fn(&str) -> bool,
-    /// Says what is expected in the place of a message in another provider's shape: read leniently it would lose its calls,
-    /// or all that it says.
-    pub(crate) expected: fn(Json<'_>) -> Option<&'static str>,
+    /// By what a message is known as this provider's.
+    pub(crate) own: Own,
+    /// Whether a message lacks what all of this provider's have.
+    pub(crate) lacks: fn(Json<'_>) -> bool,
+    /// What is expected in the place of a message in another provider's shape; `None` for a dialect that no provider takes.
+    pub(crate) expected: Option<&'static str>,
     /// The standing instructions that stand outside of the list, where a request has such.
     pub(crate) outside: Option<Outside>,
+}
+
+/// By what a message is known as one provider's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    /// Fields beside the content.
+    pub(crate) fields: &'static [&'static str],
+    /// Kinds of blocks in the content.
+    pub(crate) blocks: &'static [&'static str],
 }
 
 /// Returns how items that were read are spelled in a request, as one text, where they can be.
@@ -267,33 +279,29 @@ pub(crate) fn typed_text(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text))
 }
 
+impl Dialect {
+    /// Returns what is expected in the place of a message in another provider's shape: read leniently it would lose its calls, or all
+    /// that it says.
+    pub(crate) fn expected_for(&self, item: Json<'_>) -> Option<&'static str> {
+        let content = item.get("content").map(Json::elements).unwrap_or_default();
+        let has_field = |key: &str| item.get(key).is_some_and(|value| !value.is_null());
+        let kind = |block: &Json<'_>| block.get("type").and_then(Json::string);
+        let has_block = |name: &str| content.iter().filter_map(kind).any(|kind| kind == name);
+        let is_of = |own: Own| {
+            let fields = own.fields.iter().filter(|key| !self.own.fields.contains(key));
+            let blocks = own.blocks.iter().filter(|name| !self.own.blocks.contains(name));
+            fields.copied().any(has_field) || blocks.copied().any(has_block)
+        };
+        let dialects = Format::ALL.into_iter().filter_map(|format| Some(format.writing().ok()?.dialect));
+        let is_foreign = || (self.lacks)(item) || dialects.map(|dialect| dialect.own).any(is_of);
+        self.expected.filter(|_| is_foreign())
+    }
+}
+
 /// Returns items as they are, one a line.
 pub(crate) fn as_they_are(items: &[Json<'_>]) -> Option<String> {
     Some(items.iter().map(|item| item.raw()).collect::<Vec<_>>().join("\n"))
 }
-
-/// Returns whether one of the fields `keys` says something.
-pub(crate) fn has_any(item: Json<'_>, keys: &[&str]) -> bool {
-    keys.iter().any(|key| item.get(key).is_some_and(|value| !value.is_null()))
-}
-
-/// Returns whether the content of a message has a block of one of these kinds.
-pub(crate) fn has_block(item: Json<'_>, kinds: &[&str]) -> bool {
-    let blocks = item.get("content").map(Json::elements).unwrap_or_default();
-    blocks
-        .iter()
-        .filter_map(|block| block.get("type").and_then(Json::string))
-        .any(|kind| kinds.contains(&&*kind))
-}
-
-/// What stands beside the content in one format, and nowhere in others.
-pub(crate) const BESIDE: [&str; 3] = ["tool_calls", "function_call", "parts"];
-
-/// Blocks that only Anthropic has.
-pub(crate) const OF_BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
-
-/// Parts that only messages of Responses have.
-pub(crate) const OF_ITEMS: [&str; 2] = ["input_text", "output_text"];
 
 /// Returns the one answer that a provider gave under `key`, as long as it gave one: of several nobody but the caller knows which one
 /// the conversation goes on with.
@@ -326,6 +334,19 @@ pub(crate) fn arguments_object(arguments: &str) -> String {
         _ if arguments.trim().is_empty() => "{}".to_owned(),
         _ => format!("{{\"input\":{}}}", quoted(arguments)),
     }
+}
+
+/// Returns the picture or the file of a block, and keeps where its bytes are; of a block with none, what is carried.
+pub(crate) fn media_or_opaque<'a>(
+    payload: Option<Payload<'a>>,
+    kind: &str,
+    block: Json<'a>,
+    payloads: &mut Vec<(ContentHash, Payload<'a>)>,
+) -> Part {
+    let Some(payload) = payload else { return opaque(kind, block, None) };
+    let media = payload.media();
+    payloads.push((media.hash, payload));
+    Part::Media(media)
 }
 
 /// Returns a block that is carried, not read.

@@ -41,7 +41,7 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
     };
     for (at, item) in items.into_iter().enumerate() {
         let place = |fault: Fault| fault.at(&format!("message {at}"));
-        if let Some(expected) = (dialect.expected)(item) {
+        if let Some(expected) = dialect.expected_for(item) {
             return Err(place(Fault::new("", item.raw(), expected)));
         }
         let said = (dialect.read)(item).map_err(place)?;

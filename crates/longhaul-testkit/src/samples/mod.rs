@@ -98,7 +98,8 @@ pub struct Provider {
     pub around: [(&'static str, &'static str); 2],
     /// A message of the user's: a PNG, the word "or", a GIF, and a block of next month.
     pub pictures: &'static str,
-    /// Messages, some of which call `ls` and some say "zebra", in the shape that this provider alone knows.
+    /// Messages, some of which call `ls` and some say "zebra", in the shape that this provider alone knows: the formats of all others
+    /// must refuse them, or read them right.
     pub shapes: &'static [&'static str],
     /// The body of an answer.
     pub answer: &'static str,

@@ -13,8 +13,8 @@ use crate::{
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{
-        BESIDE, Counts, Dialect, OF_ITEMS, Outside, Said, Sources, arguments_object, as_they_are, has_any,
-        has_block, opaque, typed_text,
+        Counts, Dialect, Outside, Own, Said, Sources, arguments_object, as_they_are, media_or_opaque, opaque,
+        typed_text,
     },
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
@@ -71,6 +71,9 @@ const BODY: Body = Body {
     check: |_| Ok(()),
 };
 
+/// Blocks that only Anthropic has.
+pub(super) const BLOCKS: &[&str] = &["tool_use", "tool_result", "thinking", "redacted_thinking"];
+
 pub(crate) static MESSAGE: Dialect = Dialect {
     format: Format::Anthropic,
     read,
@@ -98,13 +101,9 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     answer: |_| Ok(None),
     usage: Some(Counts { key: "usage", inside: &["message"], read: usage }),
     reaches: lies_elsewhere_than_with_google,
-    expected: |item| {
-        let content = item.get("content").filter(|content| !content.is_null());
-        let is_foreign =
-            item.is_object() && (has_any(item, &BESIDE) || content.is_none() || has_block(item, &OF_ITEMS));
-        is_foreign
-            .then_some("content that is a string or blocks, calls among them, as Anthropic spells a message")
-    },
+    own: Own { fields: &[], blocks: BLOCKS },
+    lacks: |item| item.is_object() && item.get("content").is_none_or(Json::is_null),
+    expected: Some("content that is a string or blocks, calls among them, as Anthropic spells a message"),
     outside: Some(Outside {
         dialect: &SYSTEM,
         is_one: |item| !item.is_object(),
@@ -270,14 +269,9 @@ fn read_block<'a>(
             Located { part: Part::ToolCall(call), home, leaf: input.map_or(Leaf::Fixed, Leaf::Arguments) }
         }
         "tool_result" => read_result(block, &fields, home, payloads)?,
-        "image" | "document" => match payload(block, &fields, &kind) {
-            Some(payload) => {
-                let media = payload.media();
-                payloads.push((media.hash, payload));
-                fixed(Part::Media(media))
-            }
-            None => fixed(opaque(&kind, block, None)),
-        },
+        "image" | "document" => {
+            fixed(media_or_opaque(payload(block, &fields, &kind), &kind, block, payloads))
+        }
         "server_tool_use" | "mcp_tool_use" => fixed(opaque(&kind, block, fields.get("id"))),
         "" => return Err(Fault::new("", block.raw(), "a block: an object with a type")),
         _ => fixed(opaque(&kind, block, fields.get("tool_use_id"))),

@@ -7,7 +7,7 @@ use crate::{
     Format,
     convert::regroup,
     detect::{Claim, Head},
-    dialect::{Dialect, Outside, Said, Sources, bare, call_object, fresh_bare},
+    dialect::{Dialect, Outside, Own, Said, Sources, bare, call_object, fresh_bare},
     edit::{Home, Leaf, Located},
     error::Fault,
     json::{Json, quoted},
@@ -70,7 +70,9 @@ static MESSAGE: Dialect = Dialect {
     answer: |_| Ok(None),
     usage: None,
     reaches: |_| true,
-    expected: |_| None,
+    own: Own { fields: &[], blocks: &[] },
+    lacks: |_| false,
+    expected: None,
     outside: Some(Outside { dialect: &SYSTEM, is_one: |item| item.is_string(), of_message: |_| None }),
     ..super::openai::MESSAGE
 };

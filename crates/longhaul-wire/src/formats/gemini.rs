@@ -18,7 +18,9 @@ use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{Counts, Dialect, Outside, Said, Sources, arguments_object, as_they_are, one_answer, opaque},
+    dialect::{
+        Counts, Dialect, Outside, Own, Said, Sources, arguments_object, as_they_are, one_answer, opaque,
+    },
     edit::{Edits, Emptied, Home, Leaf, Located, append, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
@@ -110,11 +112,9 @@ pub(super) static MESSAGE: Dialect = Dialect {
     },
     usage: Some(Counts { key: "usageMetadata", inside: &[], read: usage }),
     reaches: |_| true,
-    expected: |item| {
-        let content = item.get("content").filter(|content| !content.is_null());
-        let is_foreign = item.get("parts").is_none() && content.is_some();
-        is_foreign.then_some("parts, as Gemini spells a message")
-    },
+    own: Own { fields: &["parts"], blocks: &[] },
+    lacks: |item| item.get("parts").is_none() && item.get("content").is_some_and(|said| !said.is_null()),
+    expected: Some("parts, as Gemini spells a message"),
     outside: Some(Outside {
         dialect: &SYSTEM,
         is_one: |item| !item.is_object() || item.get("role").is_none(),

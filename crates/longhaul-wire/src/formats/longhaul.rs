@@ -6,7 +6,7 @@ use super::{Blanks, Draft, LaterSystem, Lead, Spec, Tools, Writing};
 use crate::{
     Format, WireError,
     detect::{Claim, Head},
-    dialect::{Dialect, Said, Sources, typed_text},
+    dialect::{Dialect, Own, Said, Sources, typed_text},
     edit::{Home, Leaf},
     error::Fault,
     json::{Json, Object, quoted},
@@ -78,7 +78,9 @@ static MESSAGE: Dialect = Dialect {
     answer: |_| Ok(None),
     usage: None,
     reaches: |_| true,
-    expected: |_| None,
+    own: Own { fields: &[], blocks: &[] },
+    lacks: |_| false,
+    expected: None,
     outside: None,
 };
 

@@ -9,15 +9,12 @@ use longhaul_transcript::{
     ToolResult, Usage,
 };
 
-use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing, told_as_failed};
+use super::{Blanks, LaterSystem, Lead, Spec, Tools, Writing, anthropic, responses, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{
-        Counts, Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, one_answer, opaque,
-        typed_text,
-    },
+    dialect::{Counts, Dialect, Own, Said, Sources, media_or_opaque, one_answer, opaque, typed_text},
     edit::{Edits, Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
@@ -102,12 +99,9 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     },
     usage: Some(Counts { key: "usage", inside: &["response"], read: usage }),
     reaches: lies_elsewhere_than_with_google,
-    expected: |item| {
-        let is_foreign =
-            has_any(item, &["parts"]) || has_block(item, &OF_BLOCKS) || has_block(item, &OF_ITEMS);
-        is_foreign
-            .then_some("calls in tool_calls and results under the role tool, as OpenAI spells a message")
-    },
+    own: Own { fields: &["tool_calls", "function_call"], blocks: &[] },
+    lacks: |_| false,
+    expected: Some("calls in tool_calls and results under the role tool, as OpenAI spells a message"),
     outside: None,
 };
 
@@ -145,7 +139,7 @@ fn claims(head: &Head<'_>) -> Option<Claim> {
         true => head.has("role") && !head.has("parts") || head.is_empty(),
         // One message a line, where no other format's blocks stand in them.
         false if head.has("role") && !head.has("messages") => {
-            !head.has("parts") && !head.has_type(&OF_BLOCKS) && !head.has_type(&OF_ITEMS)
+            !head.has("parts") && !head.has_type(anthropic::BLOCKS) && !head.has_type(responses::BLOCKS)
         }
         false => head.has_any(&["messages", "model", "system", "tools"]),
     };
@@ -270,14 +264,7 @@ fn read_part<'a>(element: Json<'a>, home: Home<'a>, said: &mut Said<'a>) -> Resu
     if kind.is_empty() {
         return Err(Fault::new("", element.raw(), "a content part: an object with a type"));
     }
-    let part = match payload(element, &fields, &kind) {
-        Some(payload) => {
-            let media = payload.media();
-            said.payloads.push((media.hash, payload));
-            Part::Media(media)
-        }
-        None => opaque(&kind, element, None),
-    };
+    let part = media_or_opaque(payload(element, &fields, &kind), &kind, element, &mut said.payloads);
     Ok(Located { part, home, leaf: Leaf::Fixed })
 }
 

@@ -12,10 +12,7 @@ use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{
-        BESIDE, Dialect, OF_BLOCKS, Outside, Said, Sources, as_they_are, bare, fresh_bare, has_any,
-        has_block, opaque,
-    },
+    dialect::{Dialect, Outside, Own, Said, Sources, as_they_are, bare, fresh_bare, media_or_opaque, opaque},
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
@@ -69,6 +66,9 @@ const BODY: Body = Body {
     check: |_| Ok(()),
 };
 
+/// Parts that only messages of Responses have.
+pub(super) const BLOCKS: &[&str] = &["input_text", "output_text"];
+
 pub(super) static MESSAGE: Dialect = Dialect {
     format: Format::Responses,
     read: |value| read(value, false),
@@ -93,10 +93,9 @@ pub(super) static MESSAGE: Dialect = Dialect {
     answer,
     usage: super::OPENAI.usage,
     reaches: super::OPENAI.reaches,
-    expected: |item| {
-        let is_foreign = has_any(item, &BESIDE) || has_block(item, &OF_BLOCKS);
-        is_foreign.then_some("calls and results as items of their own, as the Responses API spells a message")
-    },
+    own: Own { fields: &[], blocks: BLOCKS },
+    lacks: |_| false,
+    expected: Some("calls and results as items of their own, as the Responses API spells a message"),
     outside: Some(Outside { dialect: &INSTRUCTIONS, is_one: |item| item.is_string(), of_message: |_| None }),
 };
 
@@ -253,14 +252,7 @@ fn read_part<'a>(
     if kind.is_empty() {
         return Err(Fault::new("", element.raw(), "a content part: an object with a type"));
     }
-    let part = match payload(element, &fields, &kind) {
-        Some(payload) => {
-            let media = payload.media();
-            payloads.push((media.hash, payload));
-            Part::Media(media)
-        }
-        None => opaque(&kind, element, None),
-    };
+    let part = media_or_opaque(payload(element, &fields, &kind), &kind, element, payloads);
     Ok(Located { part, home, leaf: Leaf::Fixed })
 }
 

@@ -22,7 +22,7 @@ use crate::{
     Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
-    dialect::{Dialect, Said, Sources, arguments_object, as_they_are, opaque, typed_text},
+    dialect::{Dialect, Own, Said, Sources, arguments_object, as_they_are, media_or_opaque, typed_text},
     edit::{Edits, Emptied, Home, Leaf, Located, delete, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
@@ -101,12 +101,12 @@ static MESSAGE: Dialect = Dialect {
     answer: |_| Ok(None),
     usage: None,
     reaches: |_| true,
-    expected: |item| {
+    own: Own { fields: &["parts"], blocks: &[] },
+    lacks: |item| {
         let parts = item.get("parts").filter(|parts| parts.is_array());
-        let is_typed = |parts: Json<'_>| parts.elements().iter().all(|part| part.get("type").is_some());
-        (!parts.is_some_and(is_typed))
-            .then_some("parts that name their type, as the AI SDK spells a UI message")
+        !parts.is_some_and(|parts| parts.elements().iter().all(|part| part.get("type").is_some()))
     },
+    expected: Some("parts that name their type, as the AI SDK spells a UI message"),
     outside: None,
 };
 
@@ -161,12 +161,10 @@ fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
                     results.extend(result(&fields, &call, home));
                     said.push(Part::ToolCall(call), home, leaf);
                 }
-                (_, Some(payload)) => {
-                    let media = payload.media();
-                    said.payloads.push((media.hash, payload));
-                    said.push(Part::Media(media), home, Leaf::Fixed);
+                (None, payload) => {
+                    let shown = media_or_opaque(payload, &kind, part, &mut said.payloads);
+                    said.push(shown, home, Leaf::Fixed);
                 }
-                _ => said.push(opaque(&kind, part, None), home, Leaf::Fixed),
             },
         }
     }
