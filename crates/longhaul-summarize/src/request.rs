@@ -1,6 +1,10 @@
 //! What is asked of a summarizer, and what comes back.
 
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Debug},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use longhaul_extract::FactIndex;
@@ -129,6 +133,13 @@ pub struct Attempt {
     pub excerpt: String,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
+}
+
+impl fmt::Display for Attempt {
+    /// Says whose answer was not used, and why.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was not used: {}", self.summarizer, self.reason)
+    }
 }
 
 /// The calls that a summary may take, known before any is made. None where nobody is asked over a network.

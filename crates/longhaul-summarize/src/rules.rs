@@ -34,6 +34,7 @@ mod fixed;
 mod forms;
 mod frames;
 mod goal;
+mod heading;
 mod idle;
 mod landed;
 mod later;
@@ -65,7 +66,8 @@ mod values;
 mod worked;
 
 pub use account::{MOST_FILES, task};
-pub(crate) use persons::{RULES, is_lasting};
+pub use heading::{Heading, Leaves};
+pub(crate) use persons::is_lasting;
 pub use persons::{leads_in, left_out};
 pub use tools::tools_used;
 
@@ -129,6 +131,27 @@ impl Default for RulesOptions {
             weights: None,
             speakers: None,
         }
+    }
+}
+
+impl RulesOptions {
+    /// Returns the shares of the limit by their names: each from 0 to 1, and no more than 1 together.
+    pub fn shares(&self) -> [(&'static str, f64); 4] {
+        let RulesOptions {
+            ranker: _,
+            task_share,
+            constraint_share,
+            state_share,
+            asked_share,
+            weights: _,
+            speakers: _,
+        } = self;
+        [
+            ("task_share", *task_share),
+            ("constraint_share", *constraint_share),
+            ("state_share", *state_share),
+            ("asked_share", *asked_share),
+        ]
     }
 }
 

@@ -75,7 +75,7 @@ fn opens_with_answer(statement: &Statement) -> bool {
 const LEAST_BEHIND: usize = 3;
 
 /// Returns a text in small letters without the marks that it begins with.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
     lower.trim_start_matches(|c: char| !c.is_alphabetic()).to_owned()
 }

@@ -16,7 +16,7 @@ use super::{
     few::sent,
     fixed::{Fixed, is_kept},
     frames::is_header_or_handle,
-    persons::RULES,
+    heading::{Heading, Leaves},
 };
 use crate::sentences::sentences;
 
@@ -45,15 +45,13 @@ impl<'a> Fixed<'a> {
             let is_cut = self.request.clipped().any(|(was, _)| was.id == newest.id);
             let cut =
                 if is_cut { format!(", cut there; {} has all of it", newest.id) } else { String::new() };
-            self.add(
-                format!("## Request ({}): the user's message below{cut}{since}", newest.id),
-                String::new(),
-            );
+            let about = format!(" ({}): the user's message below{cut}{since}", newest.id);
+            self.add_about(Heading::Request, &about, String::new());
         } else if let Some(text) = own_text(&newest.message, speakers) {
             // A short request stays whole: it is what everything else is for.
             let body = self.clip(text, self.options.task_share);
             room -= self.cost(&body);
-            self.add(format!("## Request ({})", newest.id), body);
+            self.add_about(Heading::Request, &format!(" ({})", newest.id), body);
         }
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let task = self.carried_task().filter(|_| !is_continued);
@@ -71,7 +69,7 @@ impl<'a> Fixed<'a> {
         }
         lines.splice(0..0, task);
         if !lines.is_empty() {
-            self.add("## Asked before".into(), lines.join("\n"));
+            self.add(Heading::AskedBefore, lines.join("\n"));
         }
     }
 
@@ -275,11 +273,10 @@ const IS_TOLD: &str = " is told here";
 
 /// Returns the summary `text` without the promise of work where it tells of none: there was no room.
 pub(super) fn without_empty_promise(text: String) -> String {
-    const TELL_OF_NONE: [&str; 3] = ["## Request ", "## Asked before", RULES];
-    let tells =
-        |line: &str| line.starts_with("## ") && !TELL_OF_NONE.iter().any(|none| line.starts_with(none));
+    let is_asked = |line: &str| Heading::of(line).is_some_and(|heading| heading.leaves() == Leaves::Asked);
+    let tells = |line: &str| line.starts_with("## ") && !is_asked(line);
     // What a person says may have the same words.
-    let heading = text.lines().find(|line| line.starts_with(TELL_OF_NONE[0]));
+    let heading = text.lines().find(|line| Heading::of(line) == Some(Heading::Request));
     match heading.and_then(|heading| Some((heading, heading.split_once(WORK_UP_TO)?.0))) {
         Some((heading, kept)) if !text.lines().any(tells) => text.replacen(heading, kept, 1),
         _ => text,

@@ -2,7 +2,7 @@
 
 use longhaul_transcript::Tokens;
 
-use super::{acts::Acts, deed::Deed, fixed::Fixed, lines::fenced};
+use super::{acts::Acts, deed::Deed, fixed::Fixed, heading::Heading, lines::fenced};
 
 impl Fixed<'_> {
     /// The calls that changed records, the newest of them, oldest first; in a few words where that lets more of them in.
@@ -17,8 +17,7 @@ impl Fixed<'_> {
         if !lines.is_empty() {
             let before = all.len() - lines.len();
             let more = if before > 0 { format!(", {before} more before them") } else { String::new() };
-            let heading = format!("## Calls that changed something, answered without an error{more}");
-            self.add(heading, fenced(lines.join("\n")));
+            self.add_about(Heading::Deeds, &more, fenced(lines.join("\n")));
         }
     }
 

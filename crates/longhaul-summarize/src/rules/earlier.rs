@@ -5,7 +5,7 @@ use std::ops::Range;
 use longhaul_extract::speaker::Speakers;
 use longhaul_transcript::{Entry, Tokens, has_summary_header, parse_summary};
 
-use super::{few::FewOf, fixed::Fixed, frames::is_frame};
+use super::{few::FewOf, fixed::Fixed, frames::is_frame, heading::Heading};
 use crate::sentences::sentences;
 
 /// The newest earlier summary among the entries.
@@ -63,8 +63,8 @@ impl Fixed<'_> {
         }
         // Ours is made of what stands in the store; what others say of how things stand was so when they said it.
         let then = if earlier.is_ours { "" } else { ", as things stood then" };
-        let heading = format!("## Earlier summary ({}, of messages before it{then})", entry.id);
-        self.add(heading, body.join("\n").trim().to_owned());
+        let about = format!(" ({}, of messages before it{then})", entry.id);
+        self.add_about(Heading::Earlier, &about, body.join("\n").trim().to_owned());
     }
 
     /// Returns what is told of an earlier summary: one of ours from its first line, since what is needed most stands first there;

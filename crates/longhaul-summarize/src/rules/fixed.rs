@@ -9,6 +9,7 @@ use super::{
     asks::{asks_something, last_line, own_text},
     clip,
     few::{FewOf, sent},
+    heading::Heading,
     trail::Trail,
     undone::Undone,
 };
@@ -46,10 +47,15 @@ pub(super) struct Fixed<'a> {
 }
 
 impl<'a> Fixed<'a> {
-    pub(super) fn add(&mut self, heading: String, body: String) {
+    pub(super) fn add(&mut self, heading: Heading, body: String) {
+        self.add_about(heading, "", body);
+    }
+
+    /// Adds a section whose heading says more than its words: `about` stands behind them.
+    pub(super) fn add_about(&mut self, heading: Heading, about: &str, body: String) {
         self.said.push_str(&body);
         self.said.push('\n');
-        self.sections.push(Section { heading, body });
+        self.sections.push(Section { heading: format!("{}{about}", heading.words()), body });
     }
 
     pub(super) fn cost(&self, text: &str) -> Tokens {
@@ -75,7 +81,7 @@ impl<'a> Fixed<'a> {
     pub(super) fn goal(&mut self) {
         if let Some(goal) = self.request.goal.map(str::trim).filter(|goal| !goal.is_empty()) {
             let body = self.clip(goal, self.options.state_share);
-            self.add("## Goal (stated by the user)".into(), body);
+            self.add(Heading::Goal, body);
         }
     }
 

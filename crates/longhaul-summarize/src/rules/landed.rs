@@ -6,6 +6,7 @@ use longhaul_transcript::{Entry, Tokens};
 use super::{
     acts::{Acts, brief},
     fixed::Fixed,
+    heading::Heading,
     lines::fenced,
 };
 
@@ -41,13 +42,13 @@ impl Fixed<'_> {
             let is_told = lines.iter().any(|line| names(line, &branch.name));
             let fits = self.cost(&line) + Tokens(1) <= left;
             match lines.is_empty() {
-                true if fits && !USUAL.contains(&&*branch.name) => self.add("## Branch".into(), line),
+                true if fits && !USUAL.contains(&&*branch.name) => self.add(Heading::Branch, line),
                 false if fits && !is_told => lines.insert(0, line),
                 _ => {}
             }
         }
         if !lines.is_empty() {
-            self.add("## Committed, pushed and released (quoted)".into(), fenced(lines.join("\n")));
+            self.add(Heading::Landed, fenced(lines.join("\n")));
         }
     }
 

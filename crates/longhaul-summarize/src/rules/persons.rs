@@ -8,7 +8,7 @@ use longhaul_extract::{
 };
 use longhaul_transcript::{Constraint, Entry, Speaker, Tokens, one_line};
 
-use super::{again::Again, fixed::Fixed, marked, questions::asks};
+use super::{again::Again, fixed::Fixed, heading::Heading, marked, questions::is_question};
 
 /// Returns those of `rules` that bind, and what takes them back, or may.
 fn binding(rules: &[Constraint]) -> Vec<Constraint> {
@@ -19,7 +19,7 @@ fn binding(rules: &[Constraint]) -> Vec<Constraint> {
 
 /// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others.
 pub(crate) fn is_lasting(demand: &str) -> bool {
-    let is_of_the_moment = || is_passing_wish(demand) || asks(demand);
+    let is_of_the_moment = || is_passing_wish(demand) || is_question(demand);
     !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
 }
 
@@ -51,8 +51,8 @@ fn shows(said: &str, rule: &str) -> bool {
 }
 
 /// Returns whether a demand asks something, and sets nothing down for good.
-fn is_question(demand: &str) -> bool {
-    asks(demand) && !is_standing_rule(demand)
+fn only_asks(demand: &str) -> bool {
+    is_question(demand) && !is_standing_rule(demand)
 }
 
 /// Returns whether a demand only leads in others, which stand behind it.
@@ -70,7 +70,7 @@ impl Fixed<'_> {
     pub(super) fn rules(&mut self, constraints: &[Constraint]) {
         let share = self.request.limit.scaled(self.options.constraint_share);
         let few = FEW_CONSTRAINTS.min(self.request.limit.scaled(0.35));
-        let told = self.sections.iter().position(|section| section.heading == RULES);
+        let told = self.sections.iter().position(|section| section.heading == Heading::Rules.words());
         let told_already = told.map_or(Tokens::ZERO, |at| self.cost(&self.sections[at].body));
         let binding = self.request.limit.scaled(BINDING_SHARE);
         let body = self.rule_list(constraints, share.max(few) - told_already, binding - told_already);
@@ -80,7 +80,7 @@ impl Fixed<'_> {
                 self.said.push_str(&body);
                 self.sections[at].body.push_str(&format!("\n{body}"));
             }
-            None => self.add(RULES.into(), body),
+            None => self.add(Heading::Rules, body),
         }
     }
 
@@ -133,7 +133,7 @@ impl Fixed<'_> {
                 (None, Some(later)) => format!(" (later on this: m{later})"),
                 (None, None) => String::new(),
             };
-            let asks = if is_question(&rule.text) { " (a question)" } else { "" };
+            let asks = if only_asks(&rule.text) { " (a question)" } else { "" };
             let is_systems = self.is_systems(rule.message);
             let by = if is_systems { " (the system's instructions)" } else { "" };
             let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
@@ -153,7 +153,7 @@ impl Fixed<'_> {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
             by.is_some() && !is_standing_rule(&rule.text)
         };
-        let holds = || !is_question(&rule.text) && !is_passed() && !is_undone();
+        let holds = || !only_asks(&rule.text) && !is_passed() && !is_undone();
         !leads_in(&rule.text) && !self.shows(&rule.text) && (lifts || holds())
     }
 
@@ -254,9 +254,6 @@ fn rank(text: &str) -> u8 {
         _ => WISH,
     }
 }
-
-/// The heading over the person's rules.
-pub(crate) const RULES: &str = "## Rules and facts from the user";
 
 /// What a handful of rules takes: they get that much, however small the share, up to a third of the limit.
 const FEW_CONSTRAINTS: Tokens = Tokens(150);

@@ -2,7 +2,7 @@
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements};
 
-use super::lists::Lists;
+use super::{answers::bare, lists::Lists};
 
 /// Whether what the model says here is what could be done, not what is.
 pub(crate) fn proposes(text: &str) -> bool {
@@ -79,11 +79,6 @@ fn shows_a_command(one: &Statement) -> bool {
 /// Whether a sentence asks the person what to do next.
 fn is_offer(lower: &str) -> bool {
     OFFERS.iter().any(|open| lower.starts_with(open))
-}
-
-fn bare(text: &str) -> String {
-    let lower = text.to_lowercase().replace('’', "'");
-    lower.trim_start_matches(|c: char| !c.is_alphabetic()).to_owned()
 }
 
 /// Bytes of the longest question that is nothing but one.

@@ -3,7 +3,7 @@
 /// Returns whether a sentence asks, with its mark or without: `do we group them already`, `wait, why are these apart`. "Could you" asks
 /// for something to be done. Without a mark what stands behind a comma may be what is to be done ("should it fail, …"); what begins
 /// with "or" goes on asking.
-pub(super) fn asks(sentence: &str) -> bool {
+pub(super) fn is_question(sentence: &str) -> bool {
     let opening = |part: &str| part.split_whitespace().all(|word| OPENING.contains(&&*word.to_lowercase()));
     let mut parts = sentence.split(',').skip_while(|part| opening(part)).skip(1);
     let goes_on =
@@ -32,7 +32,7 @@ const ASKING: [&str; 18] = [
 
 #[cfg(test)]
 mod tests {
-    use super::asks;
+    use super::is_question;
 
     #[test]
     fn a_question_is_known_without_its_mark() {
@@ -45,7 +45,7 @@ mod tests {
             "should we use tabs, or spaces",
             "Do we commit the tests, the docs and the changelog together?",
         ] {
-            assert!(asks(text), "{text}");
+            assert!(is_question(text), "{text}");
         }
         for text in [
             "do it again without the cache",
@@ -60,7 +60,7 @@ mod tests {
             "Should it fail, or time out, retry.",
             "Could you, where it is cold, retry?",
         ] {
-            assert!(!asks(text), "{text}");
+            assert!(!is_question(text), "{text}");
         }
     }
 }

@@ -9,6 +9,7 @@ use longhaul_transcript::one_line;
 use super::{
     choose::Places,
     fixed::Section,
+    heading::Heading,
     later::Later,
     lines::{LEFT_OUT, fenced, parts_comment},
     lists::is_lead,
@@ -39,22 +40,6 @@ pub(crate) struct Page<'a> {
     pub(crate) said_by_person: Vec<u64>,
 }
 
-/// The sections of picked statements, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Heading {
-    Asked,
-    Decided,
-    Found,
-    Thought,
-    Proposed,
-    Reported,
-    Planned,
-    Changed,
-    Ran,
-    Pasted,
-    Shown,
-}
-
 impl Page<'_> {
     /// Returns the whole summary with these picks.
     pub(crate) fn text(&self, picks: &[usize]) -> String {
@@ -66,7 +51,7 @@ impl Page<'_> {
         }
         sections.values_mut().for_each(|picks| picks.sort_unstable());
         let mut text: String = self.fixed.iter().map(Section::text).collect();
-        if let Some(asked) = sections.get_mut(&Heading::Asked) {
+        if let Some(asked) = sections.get_mut(&Heading::Told) {
             asked.retain(|at| !self.completes(*at, &mut text));
         }
         let of = |heading: Heading| sections.get(&heading).map_or(&[][..], Vec::as_slice);
@@ -75,22 +60,18 @@ impl Page<'_> {
                 text.push_str(&format!("{heading}\n{body}\n"));
             }
         };
-        let is_talk = self.domain == Domain::Talk;
-        add(
-            if is_talk { "## Said" } else { "## Asked and told by the user" },
-            self.said(of(Heading::Asked), &told),
-        );
-        add("## Decisions", self.decided(of(Heading::Decided), &told));
-        add("## Findings and progress, in the assistant's words", self.found(of(Heading::Found), &told));
-        add("## Thought by the assistant, not said", self.said(of(Heading::Thought), &told));
-        add("## Proposed by the assistant", self.proposed(of(Heading::Proposed), &told));
-        add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported), &told)));
-        add("## To do", self.said(of(Heading::Planned), &told));
-        let changed = self.trail.text(self.pool, of(Heading::Changed));
-        add(&self.trail.heading(), changed);
-        add("## From calls (quoted)", fenced(self.quoted(of(Heading::Ran))));
-        add("## Pasted by the user (quoted)", fenced(self.quoted(of(Heading::Pasted))));
-        add("## From tool results (quoted)", fenced(self.quoted(of(Heading::Shown))));
+        let told_by_persons = if self.domain == Domain::Talk { Heading::Said } else { Heading::Told };
+        add(told_by_persons.words(), self.said(of(Heading::Told), &told));
+        add(Heading::Decisions.words(), self.decided(of(Heading::Decisions), &told));
+        add(Heading::Findings.words(), self.found(of(Heading::Findings), &told));
+        add(Heading::Thought.words(), self.said(of(Heading::Thought), &told));
+        add(Heading::Proposed.words(), self.proposed(of(Heading::Proposed), &told));
+        add(Heading::Reports.words(), fenced(self.said(of(Heading::Reports), &told)));
+        add(Heading::Planned.words(), self.said(of(Heading::Planned), &told));
+        add(&self.trail.heading(), self.trail.text(self.pool, of(Heading::Changed)));
+        add(Heading::Calls.words(), fenced(self.quoted(of(Heading::Calls))));
+        add(Heading::Pasted.words(), fenced(self.quoted(of(Heading::Pasted))));
+        add(Heading::Results.words(), fenced(self.quoted(of(Heading::Results))));
         self.last.iter().for_each(|section| text.push_str(&section.text()));
         text.trim_end().to_string()
     }
@@ -152,18 +133,18 @@ impl Page<'_> {
     fn heading(&self, at: usize) -> Heading {
         let statement: &Statement = &self.pool.all()[at];
         match statement.kind {
-            StatementKind::Person => Heading::Asked,
-            _ if statement.kind.is_said() && self.domain == Domain::Talk => Heading::Asked,
-            StatementKind::Report => Heading::Reported,
+            StatementKind::Person => Heading::Told,
+            _ if statement.kind.is_said() && self.domain == Domain::Talk => Heading::Told,
+            StatementKind::Report => Heading::Reports,
             _ if statement.kind.is_said() && proposes(&self.outermost(at).text) => Heading::Proposed,
-            _ if statement.kind.is_said() && self.is_decision(at) => Heading::Decided,
-            _ if statement.kind.is_said() => Heading::Found,
+            _ if statement.kind.is_said() && self.is_decision(at) => Heading::Decisions,
+            _ if statement.kind.is_said() => Heading::Findings,
             StatementKind::Thought => Heading::Thought,
             StatementKind::Todo => Heading::Planned,
             StatementKind::Added | StatementKind::Removed => Heading::Changed,
-            StatementKind::Command | StatementKind::Argument => Heading::Ran,
+            StatementKind::Command | StatementKind::Argument => Heading::Calls,
             StatementKind::Pasted => Heading::Pasted,
-            _ => Heading::Shown,
+            _ => Heading::Results,
         }
     }
 

@@ -11,6 +11,7 @@ use super::{
     acts::{Acts, CHECK_CHARS},
     asks::last_words,
     fixed::Fixed,
+    heading::Heading,
     lines::fenced,
 };
 
@@ -58,7 +59,7 @@ impl Fixed<'_> {
             lines.push(format!("asked since then: m{asked}"));
         }
         if !lines.is_empty() {
-            self.add(format!("## To do, as the list stood in m{told}"), lines.join("\n"));
+            self.add_about(Heading::List, &format!(" m{told}"), lines.join("\n"));
         }
     }
 
@@ -143,7 +144,7 @@ impl Fixed<'_> {
             lines.extend(told.into_iter().rev());
         }
         if !lines.is_empty() {
-            self.add("## Checks and failures (quoted)".into(), fenced(lines.join("\n")));
+            self.add(Heading::Checks, fenced(lines.join("\n")));
         }
     }
 
@@ -234,7 +235,7 @@ impl Fixed<'_> {
         {
             let body = self.clip(text, LAST_WORDS_SHARE);
             let then = then_done(acts, entry.id.ordinal);
-            self.add(format!("## The assistant's last words ({}{then})", entry.id), body);
+            self.add_about(Heading::LastWords, &format!(" ({}{then})", entry.id), body);
         }
     }
 }

@@ -4,7 +4,10 @@ use longhaul_extract::{Statement, StatementKind, Statements};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{FileNote, FileState, Tokens};
 
-use super::lines::{LEFT_OUT, fenced, parts_comment};
+use super::{
+    heading::Heading,
+    lines::{LEFT_OUT, fenced, parts_comment},
+};
 
 /// The files that were changed, with the directory they share.
 #[derive(Debug)]
@@ -60,8 +63,8 @@ impl<'a> Trail<'a> {
     /// Returns the heading of the section; it names the directory that all changed files are in.
     pub(crate) fn heading(&self) -> String {
         match self.root {
-            "" => "## Changed files".into(),
-            root => format!("## Changed files (under {root})"),
+            "" => Heading::Changed.words().into(),
+            root => format!("{} (under {root})", Heading::Changed.words()),
         }
     }
 
