@@ -178,6 +178,9 @@ pub(crate) struct StoreArgs {
     pub(crate) store: Option<PathBuf>,
     #[arg(long, value_name = "FILE", env = "LONGHAUL_STORE_KEY_FILE", help = KEY_FILE)]
     pub(crate) store_key_file: Option<PathBuf>,
+    /// The folder from which a relative place is meant, where that is another than the one that this runs in.
+    #[arg(skip)]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

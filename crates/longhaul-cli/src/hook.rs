@@ -10,10 +10,9 @@ mod notes;
 mod savings;
 mod settings;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use longhaul::store::Location;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -63,16 +62,11 @@ pub(crate) fn answer(store: &StoreArgs, json: &[u8]) -> Result<Option<Value>> {
     }
 }
 
-/// Returns where the store is, relative places from the folder that the agent is in: a hook may be run in another.
+/// Returns where the store is, relative places as they are meant in the folder that the agent is in: a hook may be run in another.
 fn placed(store: &StoreArgs, cwd: &str) -> StoreArgs {
-    let is_file =
-        |path: &Path| path.to_str().is_none_or(|path| matches!(Location::of(path), Location::File(_)));
-    let from_there = |path: &PathBuf| match is_file(path) && !cwd.is_empty() {
-        true => Path::new(cwd).join(path),
-        false => path.clone(),
-    };
     StoreArgs {
-        store: store.store.as_ref().map(from_there),
-        store_key_file: store.store_key_file.as_ref().map(from_there),
+        store: store.store.clone(),
+        store_key_file: store.store_key_file.as_ref().map(|path| Path::new(cwd).join(path)),
+        folder: Some(cwd.into()).filter(|_| !cwd.is_empty()),
     }
 }

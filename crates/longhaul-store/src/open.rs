@@ -1,8 +1,10 @@
 //! Opening a store by its name: a path, or a server's URL.
 
-#[cfg(feature = "sqlite")]
-use std::path::Path;
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{MemoryStore, StoreError, SummaryStore};
 
@@ -41,6 +43,15 @@ impl Location {
         }
     }
 
+    /// Returns the location as somebody means it who stands in `folder`: a relative path is one from there.
+    #[must_use]
+    pub fn seen_from(self, folder: &Path) -> Location {
+        match self {
+            Location::File(path) => Location::File(folder.join(path)),
+            Location::Memory | Location::Server(_) => self,
+        }
+    }
+
     /// Returns whether there may be something in it. A server is there, or says so when it is asked; so does a file that
     /// cannot be looked at, or whose name is that of no store.
     pub fn may_exist(&self) -> bool {
@@ -69,9 +80,7 @@ impl Location {
             Location::Server(url) => server(url, key),
         }
     }
-}
 
-impl Location {
     /// Opens the store to read what is in it: also where its file or its folder is locked, and nothing can be written.
     ///
     /// # Errors
@@ -100,7 +109,7 @@ fn file_to_read(path: &Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>,
 }
 
 #[cfg(not(feature = "sqlite"))]
-fn file_to_read(path: &std::path::Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+fn file_to_read(path: &Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
     file(path, key)
 }
 
@@ -128,7 +137,7 @@ impl fmt::Display for Location {
 
 /// Returns why this is no path: it is the URL of something else or half of one, or names nothing. A file of that name would be
 /// nobody's intention.
-fn not_a_path(path: &std::path::Path) -> Option<String> {
+fn not_a_path(path: &Path) -> Option<String> {
     let name = path.to_string_lossy();
     // One letter is a drive of Windows.
     let is_scheme =
@@ -167,7 +176,7 @@ fn file(path: &Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreEr
 }
 
 #[cfg(not(feature = "sqlite"))]
-fn file(_: &std::path::Path, _: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+fn file(_: &Path, _: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
     Err(StoreError::backend("opening a file", "this build has no `sqlite` feature"))
 }
 
@@ -217,6 +226,19 @@ mod tests {
                 std::error::Error::source(&error).unwrap().to_string().contains("neither"),
                 "{url}: {error:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_relative_path_is_one_from_where_somebody_stands() {
+        for (given, expected) in [
+            ("u.db", "/work/u.db"),
+            ("sqlite:u.db", "/work/u.db"),
+            ("/u.db", "/u.db"),
+            ("memory:", "memory:"),
+            ("postgres://db/agents", "postgres://db/agents"),
+        ] {
+            assert_eq!(Location::of(given).seen_from("/work".as_ref()), Location::of(expected));
         }
     }
 

@@ -29,12 +29,20 @@ pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
 
 fn place_of(args: &StoreArgs) -> Result<Location> {
     let Some(path) = &args.store else { return Ok(Location::File(data_folder()?.join("store.db"))) };
-    let place = path.to_str().map_or_else(|| Location::File(path.clone()), Location::of);
+    let place = match &args.folder {
+        Some(folder) => named(path).seen_from(folder),
+        None => named(path),
+    };
     if place == Location::Memory {
         let said = "a store in memory is gone when the command ends; name a file or a database, or keep nothing (--no-store)";
         bail!(Impossible(said.to_owned()));
     }
     Ok(place)
+}
+
+/// Returns the location that a path or a URL names.
+fn named(place: &Path) -> Location {
+    place.to_str().map_or_else(|| Location::File(place.to_owned()), Location::of)
 }
 
 /// What stands behind a command of ours that is to find the store that this process opened.
@@ -49,20 +57,21 @@ pub(crate) fn flags() -> &'static str {
 /// Returns the flags for a person's shell: where they are typed nobody knows, and a variable says the same everywhere only of a path from
 /// the root. What is secret in a server's address is not in them.
 fn flags_to_type(args: &StoreArgs) -> Result<String> {
-    let is_told = |variable: &str, path: &Path| env::var_os(variable).is_some_and(|told| told == *path);
     let mut flags = String::new();
-    if let Some(path) = &args.store {
+    if args.store.is_some() {
         let place = place(args)?;
-        let is_anywhere = !matches!(&place, Location::File(path) if path.is_relative());
-        if !(is_usual(&place) || is_anywhere && is_told("LONGHAUL_STORE", path)) {
+        let is_told = env::var_os("LONGHAUL_STORE").is_some_and(|told| named(told.as_ref()) == place);
+        let is_anywhere = place.clone().seen_from("/".as_ref()) == place;
+        if !(is_usual(&place) || is_anywhere && is_told) {
             let named = match place {
-                Location::File(_) => whole(path),
+                Location::File(path) => whole(&path),
                 server => server.to_string(),
             };
             flags.push_str(&format!(" --store {}", paint::for_shell(&named)));
         }
     }
-    let is_told = |path: &Path| path.is_absolute() && is_told("LONGHAUL_STORE_KEY_FILE", path);
+    let told = env::var_os("LONGHAUL_STORE_KEY_FILE");
+    let is_told = |path: &Path| path.is_absolute() && told.as_ref().is_some_and(|told| told == path);
     if let Some(path) = args.store_key_file.as_ref().filter(|path| !is_told(path)) {
         flags.push_str(&format!(" --store-key-file {}", paint::for_shell(&whole(path))));
     }

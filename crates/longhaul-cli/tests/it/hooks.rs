@@ -617,12 +617,17 @@ fn a_store_that_is_named_from_a_folder_is_the_agents() {
     let (project, elsewhere) = (folder.path().join("project"), folder.path().join("elsewhere"));
     [&project, &elsewhere].into_iter().for_each(|place| fs::create_dir(place).unwrap());
     let file = folder.file("s.jsonl", compacted_twice().as_bytes());
-    for (event, place) in [("PreCompact", &project), ("SessionStart", &elsewhere)] {
+    let runs = [
+        ("PreCompact", &project, "rel.db"),
+        ("SessionStart", &elsewhere, "rel.db"),
+        ("SessionStart", &elsewhere, "sqlite:rel.db"),
+    ];
+    for (event, place, store) in runs {
         let event = json!({
             "session_id": COMPACTED, "transcript_path": file, "cwd": project, "hook_event_name": event,
             "source": "compact",
         });
-        let args = ["hook", "run", "--store", "rel.db"];
+        let args = ["hook", "run", "--store", store];
         let ran = folder.run_in(place, &args, event.to_string().as_bytes());
         let store = format!("--store {}", project.canonicalize().unwrap().join("rel.db").display());
         assert!(String::from_utf8_lossy(&ran.stdout).contains(&store), "{event}: {}", ran.stderr);
