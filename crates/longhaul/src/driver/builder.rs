@@ -119,10 +119,10 @@ pub enum BuildError {
         share: f64,
     },
     /// The shares of a summary's room come to more than all of it.
-    #[error(
-        "task_share, constraint_share, state_share and asked_share come to {total} together; expected at most 1"
-    )]
+    #[error("{names} come to {total}; expected at most 1")]
     TooManyShares {
+        /// Which of the options for summaries by rule.
+        names: String,
         /// What they come to.
         total: f64,
     },

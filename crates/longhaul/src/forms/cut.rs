@@ -1,5 +1,6 @@
 //! A summary by rule in less room than it takes.
 
+use longhaul_summarize::rules::{Heading, Leaves};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::Tokens;
 
@@ -10,20 +11,6 @@ struct Line<'t> {
     is_heading: bool,
     is_fence: bool,
     leaves: Leaves,
-}
-
-/// When a line leaves: those named first go first, and of one kind the last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Leaves {
-    /// What is quoted for the record.
-    Quoted,
-    /// How checks went, beyond the first lines.
-    Check,
-    Other,
-    /// How checks went at the end.
-    LastCheck,
-    /// What was asked for, and the rules.
-    Asked,
 }
 
 /// Returns as many whole lines of a summary by rule as fit `limit`: what it only quotes leaves first; how checks went and what was asked
@@ -51,7 +38,7 @@ pub(super) fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> Stri
 fn lines(text: &str) -> Vec<Line<'_>> {
     /// Lines of the section on checks that stay nearly as long as what was asked for.
     const LAST_CHECKS: usize = 6;
-    let (mut section, mut heading, mut n_told) = (0, "", 0);
+    let (mut section, mut under, mut n_told) = (0, Leaves::Asked, 0);
     let mut fence: Option<&str> = None;
     let line = |text| {
         let is_fence = is_fence(text) && fence.is_none_or(|open| open == text);
@@ -60,18 +47,13 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             fence = fence.is_none().then_some(text);
         }
         if is_heading {
-            (section, heading, n_told) = (section + 1, text, 0);
+            let leaves = Heading::of(text).map_or(Leaves::Told, Heading::leaves);
+            (section, under, n_told) = (section + 1, leaves, 0);
         }
         n_told += usize::from(!is_fence && !is_heading);
-        let is_of = |names: &[&str]| names.iter().any(|name| heading.starts_with(name));
-        let leaves = match () {
-            () if is_of(&["## Checks"]) && n_told <= LAST_CHECKS => Leaves::LastCheck,
-            () if is_of(&["## Checks"]) => Leaves::Check,
-            () if heading.is_empty() || is_of(&["## Request", "## Asked before", "## Rules"]) => {
-                Leaves::Asked
-            }
-            () if heading.ends_with("(quoted)") => Leaves::Quoted,
-            () => Leaves::Other,
+        let leaves = match under {
+            Leaves::Checks if n_told <= LAST_CHECKS => Leaves::LastChecks,
+            leaves => leaves,
         };
         Line { text, section, is_heading, is_fence, leaves }
     };

@@ -50,18 +50,14 @@ pub(in crate::driver) fn prices(prices: Prices) -> Result<(), BuildError> {
 
 /// Checks that the shares of a summary by rule are such, and that they leave each other room.
 pub(in crate::driver) fn shares(rules: &RulesOptions) -> Result<(), BuildError> {
-    let named = [
-        ("task_share", rules.task_share),
-        ("constraint_share", rules.constraint_share),
-        ("state_share", rules.state_share),
-        ("asked_share", rules.asked_share),
-    ];
+    let named = rules.shares();
     if let Some((what, share)) = named.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
         return Err(BuildError::NoShare { what, share });
     }
     // A sum of fractions is a little more or less than it should be.
     let total = (named.iter().map(|(_, share)| share).sum::<f64>() * 1e6).round() / 1e6;
-    if total > 1.0 { Err(BuildError::TooManyShares { total }) } else { Ok(()) }
+    let names = || named.map(|(name, _)| name).join(" + ");
+    if total > 1.0 { Err(BuildError::TooManyShares { names: names(), total }) } else { Ok(()) }
 }
 
 /// Returns whether settings are for a provider whose name is a maker's but for a slip.
