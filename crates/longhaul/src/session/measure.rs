@@ -15,8 +15,8 @@ use crate::{
 /// How fast a conversation grows is judged by this many messages.
 const RECENT_COSTS: usize = 16;
 
-/// What reading a token from a cache costs where no price is known, as a share of what it costs anew, and what writing
-/// one there does: Anthropic's, and the like of most (their pages, 2025).
+/// What reading a token from a cache costs where no price is known, as a share of what it costs anew, and what writing one there
+/// does: what Anthropic asks ("Prompt caching" in its documentation, 2025). Others ask much the same.
 const CACHE_READ: f64 = 0.1;
 const CACHE_WRITE: f64 = 1.25;
 

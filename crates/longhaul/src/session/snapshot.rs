@@ -161,7 +161,7 @@ const PROBES: [&str; 5] = [
 ];
 
 impl Snapshot {
-    /// The version this code writes. In the first, views that were held all that they showed.
+    /// The version this code writes.
     pub const VERSION: u32 = 2;
 
     /// Returns the spans of originals that are needed to go on from it; others are asked for when they are needed.
