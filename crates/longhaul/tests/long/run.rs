@@ -174,7 +174,7 @@ pub(crate) async fn run(plan: Plan) -> Done {
                 continue;
             }
             // What is promised right after a compaction holds until the next, however much is said.
-            let told = promise.get_or_insert_with(|| Promise::of(&context)).clone();
+            let told = promise.get_or_insert_with(|| Promise::of(&mut done, &context)).clone();
             if let Err(error) = context.prepare().await {
                 done.fault(|| format!("turn {nth}: {error}"));
                 continue;
@@ -254,22 +254,24 @@ struct Promise {
     /// At so many tokens, by a summary and by the soft tier.
     hard: Option<u64>,
     soft: Option<u64>,
-    /// With the message of this number, of all that were ever said.
+    /// With the message of this number, of all that were ever said, by how many are in view and how many are new.
     message: Option<u64>,
+    refresh: Option<u64>,
     /// How many had been said.
     said: u64,
 }
 
 impl Promise {
-    fn of(context: &Session) -> Promise {
+    fn of(done: &mut Done, context: &Session) -> Promise {
         let said = context.state().originals().len() as u64;
-        let mut promise = Promise { hard: None, soft: None, message: None, said };
+        let mut promise = Promise { hard: None, soft: None, message: None, refresh: None, said };
         for upcoming in context.state().outlook(None).forecast.upcoming {
             match upcoming.when {
                 When::Tokens { at, .. } if upcoming.is_soft => promise.soft = Some(at.0),
                 When::Tokens { at, .. } => promise.hard = Some(at.0),
                 When::Messages { left, .. } => promise.message = Some(said + left),
-                _ => {}
+                When::Refresh { left, .. } => promise.refresh = Some(said + left),
+                other => done.fault(|| format!("nobody here knows how {other:?} is promised")),
             }
         }
         promise
@@ -280,15 +282,21 @@ impl Promise {
         let said = context.state().originals().len() as u64;
         let step = self.step(context);
         let is_near = |at: u64, tokens: u64| at <= tokens + at / 20 && tokens <= at + at / 20 + step;
+        let is_at_message = |at: u64| {
+            let slack = 2 + (at - self.said) / 20;
+            at <= said + slack && said <= at + slack + MESSAGES_OF_A_TURN
+        };
         let is_kept = match reason {
             Reason::Ratio { .. } => self.hard.is_some_and(|at| is_near(at, tokens.0)),
             // It waits where it is not worth it, which is said beside it.
             Reason::Soft { .. } => self.soft.is_some_and(|at| at <= tokens.0 + at / 20),
-            Reason::Messages { .. } => self.message.is_some_and(|at| {
-                let slack = 2 + (at - self.said) / 20;
-                at <= said + slack && said <= at + slack + MESSAGES_OF_A_TURN
-            }),
-            _ => true,
+            Reason::Messages { .. } => self.message.is_some_and(is_at_message),
+            Reason::Refresh { .. } => self.refresh.is_some_and(is_at_message),
+            // What sets them off is promised by nobody: they must be what they say.
+            Reason::SecondPass { trigger, .. } | Reason::ModelSwitch { trigger, .. } => tokens >= trigger,
+            Reason::Emergency { budget, .. } => tokens >= budget,
+            // Nobody asks by hand here (`Manual`), and what else there may be says here what it promises.
+            _ => false,
         };
         if !is_kept {
             done.fault(|| {
@@ -302,8 +310,8 @@ impl Promise {
         let (tokens, said) = (context.state().tokens().0, context.state().originals().len() as u64);
         let step = self.step(context);
         let tokens_overdue = self.hard.is_some_and(|at| tokens > at + at / 20 + step);
-        let messages_overdue =
-            self.message.is_some_and(|at| said > at + 2 + (at - self.said) / 20 + MESSAGES_OF_A_TURN);
+        let is_past = |at: u64| said > at + 2 + (at - self.said) / 20 + MESSAGES_OF_A_TURN;
+        let messages_overdue = self.message.into_iter().chain(self.refresh).any(is_past);
         if tokens_overdue || messages_overdue {
             done.fault(|| {
                 format!(
