@@ -3,8 +3,9 @@
 
 mod appended;
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
+use longhaul_testkit::recorded;
 use longhaul_transcript::{
     Covered, Item, Message, Part, Role, SummaryRecord, Tokens, Usage, parse_handle_line,
 };
@@ -77,17 +78,6 @@ fn compacts(doc: &Document, tail: usize, what: &str) {
     if tail > 1 && again.transcript().len() < doc.transcript().len() {
         compacts(&again, tail / 2, &format!("{what}, again"));
     }
-}
-
-fn recorded(folder: &str) -> Vec<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts").join(folder);
-    let Ok(entries) = fs::read_dir(&root) else {
-        eprintln!("skipped: no recorded conversations at {}", root.display());
-        return Vec::new();
-    };
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
-    paths.sort();
-    paths
 }
 
 #[test]
@@ -181,7 +171,7 @@ fn a_digested_result_is_patched_in_place_in_every_format() {
 }
 
 #[test]
-fn every_prefix_of_a_session_can_be_made_whole() {
+fn every_prefix_of_a_recorded_session_can_be_made_whole() {
     for folder in ["claude_code", "codex"] {
         for path in recorded(folder) {
             let bytes = fs::read(&path).unwrap();

@@ -1,33 +1,27 @@
-//! Real recorded conversations come back as they were. They are not in this repository; without them this is skipped.
+//! Real recorded conversations come back as they were. They are not in this repository; without them nothing is tried.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{fs, path::PathBuf};
 
+use longhaul_testkit::recorded;
 use longhaul_transcript::{Item, Part, Role, UnitState};
 use longhaul_wire::{Document, Format, Profile, convert, detect, read, validate, write, write_unchanged};
 
-/// The recorded conversations by format, sorted; empty with a printed reason when they are not there.
-fn recorded(formats: &[Format]) -> Vec<(Format, PathBuf)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
-    let folders: BTreeMap<&str, Format> = BTreeMap::from([
+/// The recorded conversations of these formats, each with the format that it is in.
+fn recorded_as(formats: &[Format]) -> Vec<(Format, PathBuf)> {
+    let folders = [
         ("claude_code", Format::ClaudeCode),
         ("codex", Format::Codex),
-        ("pi", Format::Pi),
-        ("openai_chat", Format::Tau2),
-        ("tau2", Format::Tau2),
-        ("swe_agent", Format::SweAgent),
         ("meeting", Format::Meeting),
+        ("openai_chat", Format::Tau2),
+        ("pi", Format::Pi),
+        ("swe_agent", Format::SweAgent),
+        ("tau2", Format::Tau2),
         ("vcsum", Format::Vcsum),
-    ]);
-    let mut found = Vec::new();
-    for (folder, format) in folders.into_iter().filter(|(_, format)| formats.contains(format)) {
-        let Ok(entries) = fs::read_dir(root.join(folder)) else {
-            eprintln!("skipped: no recorded conversations at {}", root.join(folder).display());
-            continue;
-        };
-        found.extend(entries.map(|entry| (format, entry.expect("a readable folder").path())));
-    }
-    found.sort_by(|a, b| a.1.cmp(&b.1));
-    found
+    ];
+    let folders = folders.into_iter().filter(|(_, format)| formats.contains(format));
+    folders
+        .flat_map(|(folder, format)| recorded(folder).into_iter().map(move |path| (format, path)))
+        .collect()
 }
 
 fn items(doc: &Document) -> Vec<Item<'_>> {
@@ -37,7 +31,7 @@ fn items(doc: &Document) -> Vec<Item<'_>> {
 
 #[test]
 fn every_recorded_conversation_comes_back_byte_for_byte() {
-    for (format, path) in recorded(&Format::ALL) {
+    for (format, path) in recorded_as(&Format::ALL) {
         let bytes = fs::read(&path).unwrap();
         let doc = read(None, &bytes[..]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(doc.format(), format, "{}", path.display());
@@ -53,7 +47,7 @@ fn every_recorded_conversation_comes_back_byte_for_byte() {
 
 #[test]
 fn a_shortened_session_reads_as_what_was_kept() {
-    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+    for (format, path) in recorded_as(&[Format::ClaudeCode, Format::Codex]) {
         let bytes = fs::read(&path).unwrap();
         let doc = read(Some(format), &bytes[..]).unwrap();
         let units: Vec<_> = doc.transcript().units().collect();
@@ -81,7 +75,7 @@ fn a_shortened_session_reads_as_what_was_kept() {
 
 #[test]
 fn a_session_without_its_thinking_reads_as_the_rest() {
-    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+    for (format, path) in recorded_as(&[Format::ClaudeCode, Format::Codex]) {
         let bytes = fs::read(&path).unwrap();
         let doc = read(Some(format), &bytes[..]).unwrap();
         let bare: Vec<_> = doc
@@ -106,7 +100,7 @@ fn a_session_without_its_thinking_reads_as_the_rest() {
 
 #[test]
 fn recorded_sessions_hold_whole_exchanges() {
-    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+    for (format, path) in recorded_as(&[Format::ClaudeCode, Format::Codex]) {
         let doc = read(Some(format), &fs::read(&path).unwrap()[..]).unwrap();
         let units: Vec<_> = doc.transcript().units().collect();
         let broken = units.iter().filter(|unit| unit.state == UnitState::Broken).count();
@@ -124,7 +118,7 @@ fn recorded_sessions_hold_whole_exchanges() {
 
 #[test]
 fn recorded_sessions_are_valid_but_for_their_own_faults() {
-    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+    for (format, path) in recorded_as(&[Format::ClaudeCode, Format::Codex]) {
         let violations = validate(&fs::read(&path).unwrap(), format, &Profile::default()).unwrap();
         // Counted when they were recorded: one unanswered call in 1,096, and one in 402.
         assert!(violations.len() <= 1, "{}: {violations:?}", path.display());
@@ -134,7 +128,7 @@ fn recorded_sessions_are_valid_but_for_their_own_faults() {
 #[test]
 fn every_recorded_conversation_converts_to_valid_histories() {
     let written: Vec<_> = Format::ALL.into_iter().filter(|to| !to.is_import_only()).collect();
-    for (nth, (_, path)) in recorded(&Format::ALL).into_iter().enumerate() {
+    for (nth, (_, path)) in recorded_as(&Format::ALL).into_iter().enumerate() {
         let doc = read(None, &fs::read(&path).unwrap()[..]).unwrap();
         // Three targets a file, so that the files of each format meet every target between them.
         let targets = (0..3).map(|step| written[(nth * 3 + step) % written.len()]);

@@ -1,10 +1,8 @@
 //! A session file that is compacted in place, as its agent does it, and taken back.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
+use longhaul_testkit::recorded;
 use longhaul_wire::{Format, read};
 use serde_json::Value;
 
@@ -114,16 +112,11 @@ fn what_is_written_late_into_a_session_that_was_compacted_before_has_a_name() {
 fn recorded_sessions_are_compacted_and_taken_back() {
     // In debug a large one takes seconds; LONGHAUL_RECORDINGS=all takes them all.
     let all = std::env::var_os("LONGHAUL_RECORDINGS").is_some();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
     for (folder, format) in [("claude_code", Format::ClaudeCode), ("codex", Format::Codex)] {
-        let Ok(entries) = fs::read_dir(root.join(folder)) else {
-            eprintln!("skipped: no recorded conversations at {}", root.display());
-            return;
-        };
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        let mut paths = recorded(folder);
         paths.sort_by_key(|path| fs::metadata(path).unwrap().len());
         let most = if all { paths.len() } else { 1 };
-        for path in &paths[..most] {
+        for path in paths.iter().take(most) {
             there_and_back(path, format, "16k");
         }
     }

@@ -256,8 +256,9 @@ async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
 /// Tells what lies in the folder `LONGHAUL_LIES`: `NAME.md` about the past in `NAME.json` or `NAME.jsonl`. With `LONGHAUL_SHOW`
 /// what was judged wrongly is shown. For statements that are not kept here, or that nobody is to read yet.
 #[tokio::test]
+#[ignore = "needs a folder of statements, which LONGHAUL_LIES names"]
 async fn lies_of_a_folder_are_counted() {
-    let Some(folder) = std::env::var_os("LONGHAUL_LIES") else { return };
+    let folder = std::env::var_os("LONGHAUL_LIES").expect("LONGHAUL_LIES names a folder");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "md"));
     files.sort();
@@ -271,7 +272,8 @@ async fn lies_of_a_folder_are_counted() {
             println!("{} {kind}: {text}", file.display());
         }
     }
-    table.sums();
+    let [_, lies, _, truths] = table.sums();
+    assert!(lies + truths > 0, "no statement was found");
 }
 
 const MOST_QUOTED: (usize, usize) = (53, 1);

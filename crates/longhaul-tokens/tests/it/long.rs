@@ -4,6 +4,7 @@
 
 use std::fs;
 
+use longhaul_testkit::recorded;
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -11,7 +12,7 @@ use proptest::{
 
 use crate::{
     generated::Generator,
-    reference::{ENCODINGS, check, check_characters, structured, transcripts},
+    reference::{ENCODINGS, check, check_characters, structured},
 };
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -110,8 +111,8 @@ fn all_neighbours_in_all_contexts() {
 
 #[test]
 #[ignore = "24 MB through the reference"]
-fn whole_transcripts() {
-    for path in transcripts() {
+fn whole_recorded_transcripts() {
+    for path in recorded("") {
         let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
         for (bpe, reference) in &ENCODINGS[..2] {
             assert_eq!(bpe.count(&text), reference.encode_ordinary(&text).len(), "{}", path.display());

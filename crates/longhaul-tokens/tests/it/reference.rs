@@ -1,7 +1,8 @@
 //! Equality with `tiktoken-rs`, which has the reference's patterns and merges.
 
-use std::{fs, path::Path, sync::LazyLock};
+use std::{fs, sync::LazyLock};
 
+use longhaul_testkit::recorded;
 use longhaul_tokens::{Bpe, Encoding, TokenCounter};
 use longhaul_transcript::Tokens;
 use proptest::prelude::*;
@@ -157,25 +158,10 @@ fn check_counts(text: &str) {
 
 #[test]
 fn recorded_transcripts() {
-    let files = transcripts();
-    if files.is_empty() {
-        println!("SKIP recorded_transcripts: ../shared/transcripts is not there");
-    }
-    for path in files {
-        // A part of each; all of them in `long::whole_transcripts`.
+    for path in recorded("") {
+        // A part of each; all of them in `long::whole_recorded_transcripts`.
         let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
         let end = text.floor_char_boundary(20_000);
         check_counts(&text[..end]);
     }
-}
-
-/// Returns the recorded transcripts, where there are any.
-pub(crate) fn transcripts() -> Vec<std::path::PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
-    let folders = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-    let files =
-        folders.filter_map(|path| fs::read_dir(path).ok()).flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
-    files.sort();
-    files
 }
