@@ -157,10 +157,7 @@ fn asked(
     }
     let made = settings::runtime()?.block_on(session.compact_with(within, summarizer));
     let (done, attempts) = made.map_err(|error| errors::document(&error))?;
-    let note = |attempt: &longhaul::summarize::Attempt| {
-        format!("{} was not used: {}", attempt.summarizer, attempt.reason)
-    };
-    Ok((done, attempts.iter().map(note).collect()))
+    Ok((done, attempts.iter().map(ToString::to_string).collect()))
 }
 
 /// Returns the rules of the provider that a history breaks, one line each.

@@ -138,8 +138,7 @@ fn compacted(plan: &Plan<'_>, session: &DocumentSession<'_>, within: &Within) ->
     let (done, attempts) = asked.map_err(told_apart)?;
     for attempt in attempts {
         // A provider's words, which may quote what it was asked.
-        let reason = paint::plain(&exit::without_secrets(&attempt.reason));
-        say!("{} was not used: {reason}", attempt.summarizer);
+        say!("{}", paint::plain(&exit::without_secrets(&attempt.to_string())));
     }
     Ok(done)
 }
