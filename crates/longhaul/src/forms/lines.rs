@@ -8,7 +8,7 @@ use std::{
 use longhaul_extract::{
     Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
 };
-use longhaul_summarize::{Draft, SummaryRequest, prose_share, rules::leads_in};
+use longhaul_summarize::{Draft, SummaryRequest, rules::leads_in};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, one_line,
@@ -32,17 +32,11 @@ const QUOTED: usize = 300;
 const QUOTED_REQUEST: usize = 120;
 
 /// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
-/// others. The task, the last request and the rules come before all of these, and any kind that is not named behind them.
-const IN_A_ROUND: [(Rank, usize); 6] = [
-    (Rank::Choice, 2),
-    (Rank::Decision, 2),
-    (Rank::Error, 1),
-    (Rank::Change, 1),
-    (Rank::Other, 1),
-    (Rank::Request, 1),
-];
+/// others. The task and the last request come before all of these, and any kind that is not named behind them.
+const IN_A_ROUND: [(Rank, usize); 5] =
+    [(Rank::Rule, 3), (Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
 
-/// So many of the newest decisions, a person's before the assistant's, stand also where not all rules do.
+/// So many of the newest decisions may take what is left beyond the share of the limit.
 const DECISIONS_OWED: usize = 2;
 
 /// And so many of the newest errors.
@@ -62,9 +56,6 @@ enum Rank {
     Task,
     LastRequest,
     Rule,
-    /// A person's decision.
-    Choice,
-    /// The assistant's.
     Decision,
     Error,
     Change,
@@ -91,7 +82,7 @@ const SAID: [(&str, Rank); 6] = [
     ("[✓ user: Now: ", Rank::LastRequest),
     ("[✓ user: Request: ", Rank::Request),
     ("[✓ assistant: Decision: ", Rank::Decision),
-    ("[✓ user: Decision: ", Rank::Choice),
+    ("[✓ user: Decision: ", Rank::Decision),
 ];
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
@@ -113,9 +104,7 @@ pub(super) fn text(
         });
     }
     let lines = lines(draft, request, error_details);
-    // The first is as long as a model is told to write, so that an update fits behind it.
-    let limit = if is_update(request) { request.limit } else { prose_share(request.limit) };
-    (!lines.is_empty()).then(|| framed("", &lines, request.counter, limit, most))
+    (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit, most))
 }
 
 /// Returns whether what is new takes the place of what was said before, for want of room within `most`.
@@ -250,94 +239,46 @@ fn head(count: usize) -> String {
     format!("{HEAD}{count} items) ---")
 }
 
-/// Returns as many of `lines` as fit, shown in their order under the head: the task, the last request and the rules within `most`, beside
-/// the newest decisions and the newest error, which many rules would leave none of; then some of each kind within `limit` (see
-/// [`in_turns`]); and of a condensed history what a person said in the room that is left of `most`, the newest first. A line that does
-/// not fit is told in short where it can be (see [`forms`]).
+/// Returns as many of `lines` as fit, some of each kind (see [`in_turns`]), shown in their order under the head. What must be said
+/// and does not fit `limit` gets what there is up to `most`, and so do the newest decisions and the newest error, which many rules
+/// would leave none of. An error that does not fit is told in short (see [`forms`]).
 fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
+    let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
+    let mut left = limit - counter.count_text(&frame) - Tokens(2);
     let order = in_turns(lines);
-    let of = |may: fn(Rank) -> bool| order.iter().copied().filter(move |at| may(lines[*at].rank));
-    let newest = |may: fn(Rank) -> bool, count: usize| {
-        (0..lines.len()).rev().filter(move |at| may(lines[*at].rank)).take(count)
+    let newest = |rank, count| order.iter().filter(move |at| lines[**at].rank == rank).take(count);
+    let newest: Vec<usize> =
+        newest(Rank::Decision, DECISIONS_OWED).chain(newest(Rank::Error, ERRORS_OWED)).copied().collect();
+    let (mut shown, mut owed) = (BTreeMap::new(), Vec::new());
+    let mut show = |at: usize, left: &mut Tokens| {
+        let mut costs =
+            forms(&lines[at].text).into_iter().map(|text| (counter.count_text(&text) + Tokens(1), text));
+        let Some((cost, text)) = costs.find(|(cost, _)| *cost <= *left) else { return false };
+        *left -= cost;
+        shown.insert(at, text);
+        true
     };
-    let newest: Vec<usize> = newest(|rank| matches!(rank, Rank::Choice | Rank::Decision), DECISIONS_OWED)
-        .chain(newest(|rank| rank == Rank::Error, ERRORS_OWED))
-        .collect();
-    let mut list = List::new(mark, lines, counter);
-    of(|rank| rank < Rank::Rule).for_each(|at| list.show(at, most));
-    let owed: Tokens = newest.iter().map(|at| list.least(*at)).sum();
-    of(|rank| rank == Rank::Rule).for_each(|at| list.show(at, most - owed));
-    list.is_truncated = of(|rank| rank <= Rank::Rule).any(|at| !list.shown.contains_key(&at));
-    for within in [limit, most] {
-        newest.iter().for_each(|at| list.show(*at, within));
-    }
-    of(|rank| rank > Rank::Rule).for_each(|at| list.show(at, limit));
-    if !mark.is_empty() {
-        of(|rank| rank == Rank::Choice)
-            .chain(of(|rank| rank == Rank::Request))
-            .for_each(|at| list.show(at, most));
-    }
-    list.text()
-}
-
-/// The lines that are shown so far.
-struct List<'l> {
-    mark: &'l str,
-    lines: &'l [Line],
-    counter: &'l dyn TokenCounter,
-    shown: BTreeMap<usize, Cow<'l, str>>,
-    /// What they cost.
-    spent: Tokens,
-    /// Something that must be said did not fit, or may not.
-    is_truncated: bool,
-}
-
-impl<'l> List<'l> {
-    fn new(mark: &'l str, lines: &'l [Line], counter: &'l dyn TokenCounter) -> List<'l> {
-        List { mark, lines, counter, shown: BTreeMap::new(), spent: Tokens::ZERO, is_truncated: true }
-    }
-
-    /// Shows the line at `at` in the longest of its forms with which the list fits `limit`.
-    fn show(&mut self, at: usize, limit: Tokens) {
-        if self.shown.contains_key(&at) {
-            return;
-        }
-        for form in forms(&self.lines[at].text) {
-            // Most are too long by themselves; in its place a line may cost a little less.
-            if self.counter.count_text(&form) > limit - self.spent + SPARED {
-                continue;
-            }
-            self.shown.insert(at, form);
-            if let Some(spent) = self.counter.count_up_to(&self.text(), limit) {
-                self.spent = spent;
-                return;
-            }
-            self.shown.remove(&at);
+    for at in order.iter().copied() {
+        if !show(at, &mut left) && (lines[at].rank <= Rank::Rule || newest.contains(&at)) {
+            owed.push(at);
         }
     }
-
-    /// What the shortest form of a line costs.
-    fn least(&self, at: usize) -> Tokens {
-        let shortest = forms(&self.lines[at].text).pop();
-        shortest.map_or(Tokens::ZERO, |form| self.counter.count_text(&form) + Tokens(1))
+    left += most - limit;
+    owed.retain(|at| !show(*at, &mut left));
+    let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
+    text.push_str(&head(shown.len()));
+    for line in shown.values() {
+        text.push('\n');
+        text.push_str(line);
     }
-
-    fn text(&self) -> String {
-        let mut text = if self.mark.is_empty() { String::new() } else { format!("{}\n", self.mark) };
-        text.push_str(&head(self.shown.len()));
-        let truncated = self.is_truncated.then_some(TRUNCATED);
-        for line in self.shown.values().map(|line| &**line).chain(truncated) {
-            text.push('\n');
-            text.push_str(line);
-        }
-        text
+    if owed.iter().any(|at| lines[*at].rank <= Rank::Rule) {
+        text.push('\n');
+        text.push_str(TRUNCATED);
     }
+    text
 }
 
-/// What a line may cost less than it does alone.
-const SPARED: Tokens = Tokens(2);
-
-/// Returns the places of `lines` in the order in which they are taken: the task, the last request, the rules, then some of each kind
+/// Returns the places of `lines` in the order in which they are taken: the task, the last request, then some of each kind
 /// round by round, what is needed longest first, and the newest of a kind before the others.
 fn in_turns(lines: &[Line]) -> Vec<usize> {
     let mut taken: HashMap<Rank, usize> = HashMap::new();
@@ -349,7 +290,7 @@ fn in_turns(lines: &[Line]) -> Vec<usize> {
         // The first task is the task.
         let place = if rank == Rank::Task { at } else { usize::MAX - at };
         match in_a_round {
-            None if rank <= Rank::Rule => (0, rank, place),
+            None if rank <= Rank::LastRequest => (0, rank, place),
             None => (usize::MAX, rank, place),
             Some(count) => (1 + (*nth - 1) / count, rank, place),
         }

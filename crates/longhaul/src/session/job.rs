@@ -126,7 +126,7 @@ impl Job {
     /// Returns what is to be asked of the [`Summarizer`] that [`asked_of`](Self::asked_of) was told of; of one that writes the facts
     /// itself, where it was told of none.
     pub fn request(&self) -> SummaryRequest<'_> {
-        let request = self.whole_request();
+        let request = self.whole_request(self.mode != SummaryMode::Rules);
         match self.gets_facts() && !forms::shows_words_alone(self.preset) {
             true => SummaryRequest { limit: request.limit.scaled(WORDS_SHARE), ..request },
             false => request,
@@ -139,11 +139,11 @@ impl Job {
     }
 
     /// Returns what there is to summarize, and all the room that there is for it: a model's words get more of it than lines by rule.
-    fn whole_request(&self) -> SummaryRequest<'_> {
+    fn whole_request(&self, by_model: bool) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
         request.is_rebuilt = self.owes_nothing;
         if self.is_running || self.starts_running {
-            request.limit = running::room(self.runs_on(), request.limit);
+            request.limit = running::room(self.runs_on(), request.limit, by_model);
         }
         request
     }
@@ -173,7 +173,7 @@ impl Job {
         if self.writes_facts || self.mode == SummaryMode::Rules || is_by_rule || draft.is_edited() {
             return Ok((draft, Vec::new()));
         }
-        let (reading, request) = (self.reading(), self.whole_request());
+        let (reading, request) = (self.reading(), self.whole_request(true));
         let rules = || reading.summarize(&request).summary.constraints;
         let n_repairs = draft.repairs.len();
         let mut draft = match (self.mode, forms::shows_words_alone(self.preset)) {
@@ -197,9 +197,9 @@ impl Job {
                     && !self.starts_running =>
             {
                 let Draft { attempts, cost, .. } = draft;
-                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.whole_request()) }
+                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.whole_request(false)) }
             }
-            _ => self.shaped(draft, &self.whole_request()),
+            mode => self.shaped(draft, &self.whole_request(mode != SummaryMode::Rules)),
         };
         let mut draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
@@ -217,7 +217,7 @@ impl Job {
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
         let (draft, mut left_out) = self.usable(draft)?;
-        let request = self.whole_request();
+        let request = self.whole_request(draft.mode != SummaryMode::Rules);
         let mut draft = self.shaped(draft, &request);
         left_out.extend(self.note_left_out(&mut draft));
         let draft = self.clean(draft);
@@ -231,7 +231,7 @@ impl Job {
     /// When what must stay is larger than the budget.
     pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
         if self.is_running || self.starts_running {
-            let draft = rules::summarize(&self.whole_request(), &self.rules);
+            let draft = rules::summarize(&self.whole_request(false), &self.rules);
             // An update keeps to the plan's limit, for which there is room.
             return match self.clone().put(draft) {
                 Err(AssembleError::Step(error)) => Err(error.into()),

@@ -16,22 +16,31 @@ const CONDENSED: &str = "[Condensed history]";
 const TRUNCATED: &str = "[Summary truncated]";
 
 /// Returns how much the next part of a running summary may cost within `limit`: the first part leaves room for an update,
-/// an update gets what is left, and where that is too little, the history is condensed and the new part may be as long as all of it:
-/// what the work needs longest of both stays, or a model's words take the place of what was said before. The marks have room of their
-/// own.
-pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens) -> Tokens {
+/// an update gets what is left, and where that is too little, the history is condensed and the new part gets what the lines
+/// that stay of it leave; all, where a model writes, whose words take the place of what was said before. The marks have room of
+/// their own.
+pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens, by_model: bool) -> Tokens {
     // Of a small limit everything is needed to say anything.
     let least = |room: Tokens, mark: Tokens| room.max((limit - mark).min(LEAST_LIMIT));
     let Some(previous) = previous else { return least(limit.scaled(FIRST_SHARE), Tokens::ZERO) };
     let left = limit - previous.tokens - UPDATE_MARK;
-    if left >= limit.scaled(LEAST_SHARE) && left >= LEAST_LIMIT { left } else { limit - CONDENSED_MARK }
+    if left >= limit.scaled(LEAST_SHARE) && left >= LEAST_LIMIT {
+        left
+    } else if by_model {
+        limit - CONDENSED_MARK
+    } else {
+        least(limit.scaled(CONDENSED_SHARE * NEW_SHARE) - CONDENSED_MARK, CONDENSED_MARK)
+    }
 }
 
 /// The first part gets this share of the limit, and more only for what must be said. All of it, and there would never be an update.
 const FIRST_SHARE: f64 = 0.7;
 
-/// What tools did and models decided gets this share of a condensed history, so that an update fits after it.
+/// A condensed history gets this share of the limit, so that an update fits after it.
 const CONDENSED_SHARE: f64 = 0.7;
+
+/// What is new gets this share of a condensed history; the rest keeps what the work needs longest of the old.
+const NEW_SHARE: f64 = 0.6;
 
 /// What `[Condensed history]` and the line break after it cost at most.
 const CONDENSED_MARK: Tokens = Tokens(8);
@@ -139,9 +148,9 @@ pub(super) mod tests {
         assert!(leaves_out(&record(1, OMITTED)) && !leaves_out(&record(1, "said")));
         for limit in [20, 60, 100, 140] {
             let before = SummaryRecord { tokens: Tokens(60), ..record(0, "old") };
-            let room = super::room(Some(&before), Tokens(limit));
+            let room = super::room(Some(&before), Tokens(limit), false);
             assert!(room >= LEAST_LIMIT.min(Tokens(limit - 8)) && room <= Tokens(limit), "{room} of {limit}");
-            assert!(super::room(None, Tokens(limit)) >= LEAST_LIMIT.min(Tokens(limit)));
+            assert!(super::room(None, Tokens(limit), false) >= LEAST_LIMIT.min(Tokens(limit)));
         }
     }
 }

@@ -679,51 +679,6 @@ async fn a_condensed_history_tells_the_newest_decision_while_there_is_room() {
     }
 }
 
-// asserts 001-25, 001-31
-/// First there is room for what is asked as well, then the rules take all of it.
-#[tokio::test]
-async fn what_the_person_said_is_the_last_to_go() {
-    let mut work = Work::new(Preset::Rolling, 8_000);
-    let rule = |nth: usize| format!("Never rename the column col{nth}x, since the clerks read it.");
-    let asked =
-        |nth: usize| format!("The invoice of customer {nth} shows the wrong sum; see src/invoice_{nth}.rs.");
-    let (mut seen, mut all_stood, mut truncated) = (0, 0, 0);
-    for nth in 0..130 {
-        let more = if nth % 3 == 2 { rule(nth) } else { String::new() };
-        work.context.push(Message::user(format!("{} {more}", asked(nth))));
-        let command = format!(r#"{{"command":"git commit -am part-{nth}"}}"#);
-        let output = format!("[main abc{nth}] part {nth}\n 1 file changed\n").repeat(4);
-        for message in exchange(&format!("c{nth}"), "execute_bash", &command, &output, Outcome::Succeeded) {
-            work.context.push(message);
-        }
-        work.context.prepare().await.unwrap();
-        work.context
-            .push(Message::assistant(format!("Part {nth} is done. {}", "It reads rows. ".repeat(20))));
-        if work.finished().len() == seen {
-            continue;
-        }
-        seen = work.finished().len();
-        let (text, sent) = (work.summary(), work.sent());
-        let record = work.context.state().summary().unwrap();
-        let told: Vec<usize> = (0..=nth).filter(|nth| nth % 3 == 2).collect();
-        let missing = told.iter().filter(|nth| !sent.contains(&rule(**nth))).count();
-        let is_truncated = text.contains("[Summary truncated]");
-        assert_eq!(missing > 0, is_truncated, "{missing} rules: {text}");
-        all_stood += usize::from(!is_truncated);
-        truncated += usize::from(is_truncated);
-        if is_truncated {
-            assert!(!text.contains("[✓ execute_bash"), "a rule gave way to it: {text}");
-            // The next rule would not have fitted.
-            assert!(record.tokens > Tokens(480), "{} of 500: {text}", record.tokens);
-        }
-        if text.starts_with("[Condensed history]") {
-            let unsaid = (1..nth).any(|nth| nth % 3 != 2 && !sent.contains(&asked(nth)));
-            assert!(!unsaid || record.tokens > Tokens(470), "{} of 500: {text}", record.tokens);
-        }
-    }
-    assert!(all_stood > 1 && truncated > 1, "{all_stood} whole, {truncated} not");
-}
-
 // asserts 001-33, 001-34
 #[tokio::test]
 async fn the_lines_of_calls_keep_to_the_documents_sizes_and_name() {
