@@ -384,7 +384,7 @@ assistant: I look. !get_order#c1 {"id":"K1201"}
 tool#c1: {"id":"K1201","status":"pending","notes":"not refunded yet"}
 assistant: I cancel it. !cancel_pending_order#c2 {"order_id":"K1201","reason":"no longer needed"}
 tool#c2: {"order_id":"K1201","status":"cancelled","payment_history":[{"transaction_type":"refund","amount":41.50}]}
-assistant: Order K1201 is cancelled. !modify_items#c3 {"order_id":"K1300","item_ids":["77120"]}
+assistant: Order K1201 is cancelled for the reason "no longer needed". !modify_items#c3 {"order_id":"K1300","item_ids":["77120"]}
 tool#c3: {"order_id":"K1300","items":["Lamp"]}
 assistant: I removed the camera from the order K1300. !send_receipt#c4 {"order_id":"K1300"}
 tool#c4: Error: no address
@@ -411,6 +411,7 @@ fn what_was_done_is_not_denied() {
     let truths = [
         ("State", "The order K1201 was cancelled and $41.50 refunded."),
         ("State", "A refund of $41.50 was issued."),
+        ("State", "Order K1201 was cancelled."),
         ("State", "The order K1300 was not cancelled."),
         ("State", "The receipt was not sent."),
         ("State", "Nothing was sent."),

@@ -207,18 +207,17 @@ pub(super) fn is_denied_deed(sentence: &str, evidence: &Evidence) -> bool {
             && !is_question(evidence.sentence_of(clause))
     });
     last.is_some_and(|clause| {
-        let is_denied = |clause: &Clause| is_negated(&without(evidence.text_of(clause), verb));
+        let is_denied = |clause: &Clause| is_denied_in(evidence.text_of(clause), verb);
         clause.speaker == Speaker::Assistant && evidence.clauses_with(clause, &[verb]).any(is_denied)
     })
 }
 
-/// Returns a text without a verb: `cancelled` denies what else is said, and is what was done here.
-fn without(text: &str, verb: u64) -> String {
-    let mut rest = text.to_owned();
-    for (at, word) in words(text).filter(|(_, word)| stem(word) == Some(verb)) {
-        rest.replace_range(at..at + word.len(), &" ".repeat(word.len()));
-    }
-    rest
+/// Returns whether a clause denies its verb: `has not been cancelled`. What stands behind it denies another thing: `was cancelled for
+/// the reason "no longer needed"`.
+fn is_denied_in(clause: &str, verb: u64) -> bool {
+    let told: Vec<(usize, &str)> = words(clause).collect();
+    let verbs = (0..told.len()).filter(|nth| stem(told[*nth].1) == Some(verb));
+    verbs.into_iter().any(|nth| is_negated(&clause[told[nth.saturating_sub(BEFORE)].0..told[nth].0]))
 }
 
 /// A longer subject tells of more than one thing.
