@@ -1,7 +1,7 @@
 //! What really happened is told, what was only tried, proposed or asked is not taken for it.
 
 use longhaul_testkit::transcript;
-use longhaul_transcript::{Entry, Message, Speaker};
+use longhaul_transcript::{Entry, Message, Speaker, Transcript};
 
 use super::{draft, draft_of};
 
@@ -403,4 +403,25 @@ fn what_instructions_demand_is_the_systems_and_not_the_users() {
     let text = draft_of(&entries, 400, &[]).text;
     assert!(text.contains("- m0 (the system's instructions): Never delete files without asking."), "{text}");
     assert!(!text.contains("m0 You are an agent"), "{text}");
+}
+
+/// In the middle of a long log, where only what stands out is read.
+#[test]
+fn what_a_person_writes_into_a_long_log_is_told_and_few_of_its_rows() {
+    let row =
+        |nth: usize| format!("2026-03-02 10:{:02}:{:02} INFO worker served part {nth}", nth / 60, nth % 60);
+    let mut log: Vec<String> = (0..900).map(row).collect();
+    let own = ["use tabs, not spaces, in Makefiles", "never push to the release branch"];
+    log.insert(450, own[0].into());
+    log.insert(650, own[1].into());
+    let said = format!("here is the log of last night, with my notes in it\n{}", log.join("\n"));
+    let mut all = vec![Message::user(said), Message::assistant("Worker 3 is slow.")];
+    all.extend([Message::user("Look at the pool."), Message::assistant("It has four workers.")]);
+    let said: Transcript = all.into_iter().collect();
+    let text = draft_of(said.entries(), 3_000, &[]).text;
+    for line in own {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let rows = text.lines().filter(|line| line.starts_with("2026-03-02 10:")).count();
+    assert!(rows <= 8, "{rows} rows: {text}");
 }
