@@ -8,6 +8,9 @@ mod abroad;
 mod labels;
 mod passing;
 mod phrases;
+#[cfg(test)]
+mod requests;
+mod work;
 
 pub(super) use labels::label;
 pub(super) use passing::is_passing;

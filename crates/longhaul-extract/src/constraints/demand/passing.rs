@@ -1,6 +1,6 @@
 //! Orders of the moment: what somebody wants done or changed now, and no rule for later.
 
-use super::{Words, begins, phrases::STANDING_VERBS};
+use super::{Words, begins, phrases::STANDING_VERBS, work};
 use crate::constraints::markers;
 
 /// Returns whether `sentence` only says what is wanted at the moment, though it has a word of demand: it reacts to what was
@@ -13,7 +13,7 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
         return false;
     }
     let body = words.body();
-    if asks_to_be_told(body) {
+    if asks_to_be_told(body) || work::is_work(body) {
         return true;
     }
     if LASTING.iter().any(|word| words.has(word)) {
@@ -73,8 +73,10 @@ const TASKS: &[&str] = &[
 ];
 
 /// What opens a sentence that wants to be told something.
-const TELLING: &[&str] =
-    &["explain", "describe", "tell me", "tell us", "show me", "show us", "find out", "clarify", "remind me"];
+const TELLING: &[&str] = &[
+    "explain", "describe", "tell me", "tell us", "show me", "show us", "find out", "figure out", "clarify",
+    "remind me", "check", "see",
+];
 
 /// What it wants to be told.
 const WHAT: &[&str] = &["why", "how", "what", "which", "whether", "if", "where", "who"];

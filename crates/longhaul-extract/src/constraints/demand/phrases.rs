@@ -169,7 +169,7 @@ pub(super) const SUPPOSES: &[&str] =
 pub(super) const QUALIFIERS: &[&str] = &[
     " only ", " instead ", " rather than ", " without ", " before ", " unless ", " until ", " every ",
     " all ", " any ", " each ", " whenever ", " when ", " if ", " always ", " never ", " no | ", " not ",
-    " under ", " max ", " maximum ", " over ", " except ", " same ", " as is ",
+    " nothing ", " under ", " max ", " maximum ", " over ", " except ", " same ", " as is ",
 ];
 
 /// Verbs that open an order that lasts.
