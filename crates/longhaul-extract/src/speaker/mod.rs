@@ -14,6 +14,7 @@ use longhaul_transcript::{
 };
 use serde::{Deserialize, Serialize};
 
+mod crowd;
 mod marks;
 mod pasted;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Matter;
+use super::{Matter, crowd::Crowd};
 use crate::constraints::demand::is_constraint;
 
 /// Returns the pieces of `text[range]`, which a person sent, as words and as what was pasted.
@@ -35,43 +35,78 @@ pub(super) fn split(text: &str, range: Range<usize>) -> impl Iterator<Item = (Ra
     found.into_iter()
 }
 
-/// Takes the first and the last line of what a person sent apart from the material that they stand at without a blank line,
-/// where they ask for something or the first leads it in: "Never touch the table: " and then the log.
+/// Takes the first and the last lines of what a person sent apart from the material that they stand at without a blank line,
+/// where they ask for something or the first lead it in: "Never touch the table: " and then the log.
 fn set_apart(text: &str, paragraphs: &mut Vec<(Range<usize>, bool)>) {
-    let may_be_said = |line: &str| !line.starts_with([' ', '\t']) && !is_machine(line);
-    let asks =
-        |line: &str| may_be_said(line) && (is_constraint(line.trim()) || line.trim_end().ends_with('?'));
-    let leads = |line: &str, next: &str| {
-        let is_sentence = line.split_whitespace().count() >= LEAST_LEAD;
-        may_be_said(line)
-            && is_sentence
-            && (is_stamped(next.trim_start()) || line.trim_end().ends_with(':') && is_machine(next))
-    };
     let is_material = |(place, is_pasted): &&(Range<usize>, bool)| {
         *is_pasted && !text[place.clone()].trim_start().starts_with("```")
     };
     if let Some((place, _)) = paragraphs.last().filter(is_material).cloned()
-        && let Some(at) = text[place.clone()].trim_end().rfind('\n').map(|at| place.start + at + 1)
-        && asks(&text[at..place.end])
+        && let Some(at) = said_behind(&text[place.clone()]).map(|at| place.start + at)
     {
         paragraphs.pop();
         paragraphs.extend([(place.start..at, true), (at..place.end, false)]);
     }
     if let Some((place, _)) = paragraphs.first().filter(is_material).cloned()
-        && let Some(at) = text[place.clone()].find('\n').map(|at| place.start + at + 1)
-        && at < place.end
-        && (asks(&text[place.start..at]) || leads(&text[place.start..at], first_line(&text[at..place.end])))
+        && let Some(at) = said_before(&text[place.clone()]).map(|at| place.start + at)
     {
         paragraphs.splice(..1, [(place.start..at, false), (at..place.end, true)]);
     }
 }
 
+/// Returns where the words begin that stand behind `material`, of which they are the last lines: the first that asks for something.
+fn said_behind(material: &str) -> Option<usize> {
+    let crowd = Crowd::of(material);
+    let lines = material.trim_end().rsplit('\n').take(MOST_SAID);
+    let said = lines.take_while(|line| may_be_said(line) && !crowd.has(line));
+    let mut at = material.trim_end().len() + 1;
+    let places = said.map(|line| {
+        at -= line.len() + 1;
+        (at, line)
+    });
+    places.filter(|(at, line)| *at > 0 && asks(line)).last().map(|(at, _)| at)
+}
+
+/// Returns where the words end that stand before `material`, of which they are the first lines: behind the last that asks for
+/// something, or leads the rest in.
+fn said_before(material: &str) -> Option<usize> {
+    let crowd = Crowd::of(material);
+    let mut lines = material.split_inclusive('\n').peekable();
+    let (mut at, mut end) = (0, None);
+    for _ in 0..MOST_SAID {
+        let line = lines.next().filter(|line| may_be_said(line) && !crowd.has(line));
+        let (Some(line), Some(next)) = (line, lines.peek()) else { break };
+        at += line.len();
+        let is_log = crowd.has(next) || is_stamped(next.trim_start());
+        let leads = is_log || line.trim_end().ends_with(':') && is_machine(next);
+        if asks(line) || leads && line.split_whitespace().count() >= LEAST_LEAD {
+            end = Some(at);
+        }
+    }
+    end
+}
+
+fn may_be_said(line: &str) -> bool {
+    !line.starts_with([' ', '\t']) && !is_machine(line)
+}
+
+fn asks(line: &str) -> bool {
+    let text = line.trim();
+    let first = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    is_constraint(text) || text.ends_with('?') || ASKING.iter().any(|word| first.eq_ignore_ascii_case(word))
+}
+
+/// How a line begins that asks for something beside a log.
+const ASKING: &[&str] = &[
+    "find", "fix", "tell", "explain", "why", "what", "how", "can", "could", "help", "answer", "look",
+    "check", "please", "and",
+];
+
+/// Lines of words that are looked for at either end of a log.
+const MOST_SAID: usize = 12;
+
 /// Fewer words before a log are a part of it.
 const LEAST_LEAD: usize = 3;
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
-}
 
 /// Whether `text` is a command to the harness: `/clear`, `/review 12`. A path has a second slash.
 fn is_command(text: &str) -> bool {
@@ -91,8 +126,10 @@ fn paragraphs(text: &str) -> Vec<(Range<usize>, bool)> {
     let close =
         |open: &mut Option<Range<usize>>, lines: &mut usize, machine: &mut usize, found: &mut Vec<_>| {
             if let Some(place) = open.take() {
-                let opens_output = *lines > 1 && opens_output(&text[place.clone()]);
-                found.push((place, opens_output || *machine > 0 && *machine * 2 >= *lines));
+                let paragraph = &text[place.clone()];
+                let opens_output = *lines > 1 && opens_output(paragraph);
+                let is_machine = *machine > 0 && *machine * 2 >= *lines;
+                found.push((place, opens_output || is_machine || Crowd::of(paragraph).is_log(*lines)));
             }
             (*lines, *machine) = (0, 0);
         };
@@ -136,7 +173,7 @@ fn paragraphs(text: &str) -> Vec<(Range<usize>, bool)> {
     found
 }
 
-/// Whether a program rather than a person wrote the line.
+/// Whether a program rather than a person wrote the line, by itself.
 fn is_machine(line: &str) -> bool {
     let text = line.trim();
     let opens = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
@@ -147,6 +184,7 @@ fn is_machine(line: &str) -> bool {
         || is_stamped(text)
         || is_frame(text)
         || is_place(text)
+        || is_of_an_excerpt(text)
 }
 
 /// Whether a paragraph begins as the output of a test run, a crash or a screen does: what follows in it goes on so.
@@ -175,7 +213,20 @@ fn is_stamped(text: &str) -> bool {
                 want => want == *byte,
             })
     };
-    shaped("0000-00-00T00:00") || shaped("00:00:00")
+    let is_of_syslog = || {
+        let month = text.get(..3).is_some_and(|month| MONTHS.iter().any(|known| known.as_bytes() == month));
+        month && text.get(6..15).is_some_and(|time| time[0] == b' ' && time[3] == b':' && time[6] == b':')
+    };
+    shaped("0000-00-00T00:00") || shaped("00:00:00") || is_of_syslog()
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// A line of the excerpt that a compiler shows: `  --> src/a.rs:7:5`, `12 |     let x = 1;`.
+fn is_of_an_excerpt(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    text.starts_with("--> ") || rest == "|" || rest.starts_with("| ") && !rest[1..].contains('|')
 }
 
 /// A frame of a stack: `at run (src/a.ts:1:2)`.
@@ -281,6 +332,43 @@ mod tests {
         let crash =
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: not a number: 'x'";
         assert_eq!(pieces(crash), [(Matter::Pasted, crash)]);
+    }
+
+    #[test]
+    fn a_log_without_stamps_is_pasted_and_what_stands_at_it_is_said() {
+        let logs: [fn(usize) -> String; 5] = [
+            |nth| format!("gcc -O2 -c src/mod_{nth}.c -o build/mod_{nth}.o\n"),
+            |nth| format!("   Compiling crate-{nth} v0.{nth}.0\n"),
+            |nth| format!("npm http fetch GET 200 https://registry.npmjs.org/pkg-{nth} {nth}ms\n"),
+            |nth| format!("tests/test_mod_{nth}.py::test_case_{nth} PASSED [ {nth}%]\n"),
+            |nth| format!("Nov {nth:02} 10:00:07 host7 systemd[1]: Started Session {nth} of user root.\n"),
+        ];
+        let before = "The build fails since Tuesday, here is all of it.\nUse tabs, not spaces.";
+        let behind = "Find out why it fails.\nNever push to main.\nThe port is 7443.";
+        for log in logs {
+            let warning = "You must not edit generated files. Always run 'make regen'.\n";
+            let lines: String =
+                (0..60).map(|nth| if nth % 20 == 7 { warning.to_owned() } else { log(nth) }).collect();
+            for break_at in ["\n", "\n\n"] {
+                let text = format!("{before}{break_at}{lines}{}{behind}", &break_at[1..]);
+                let parts =
+                    [(Matter::Words, before), (Matter::Pasted, lines.trim()), (Matter::Words, behind)];
+                assert_eq!(pieces(&text), parts);
+            }
+            assert_eq!(pieces(&lines), [(Matter::Pasted, lines.trim())]);
+        }
+    }
+
+    #[test]
+    fn many_lines_of_a_person_that_begin_alike_are_said() {
+        let rules: String =
+            (0..40).map(|nth| format!("Never touch table_{nth}, whatever it holds.\n")).collect();
+        let steps: String = (0..40).map(|nth| format!("{nth}. look at part {nth} of the parser\n")).collect();
+        let talk: String =
+            (0..40).map(|nth| format!("Anna: we had {nth} calls about the relay.\n")).collect();
+        for text in [rules, steps, talk] {
+            assert_eq!(pieces(&text), [(Matter::Words, text.trim())]);
+        }
     }
 
     #[test]
