@@ -54,6 +54,7 @@ mod results;
 mod revised;
 mod runs;
 mod sections;
+mod spoken;
 mod stale;
 mod state;
 mod superseded;

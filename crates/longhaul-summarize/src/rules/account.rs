@@ -13,6 +13,7 @@ use super::{
     clip::GAP,
     few::{FewOf, sent},
     runs::{Purpose, Run},
+    spoken::spoken,
     tools::clipped,
 };
 use crate::SummaryRequest;
@@ -40,7 +41,7 @@ pub(super) fn account(
         errors: errors(runs),
         tools_used: acts.tools.clone(),
         constraints: latest(demanded, MOST_CONSTRAINTS),
-        goal: first_task(few.persons).map(|(_, text)| both_ends(text, GOAL_CHARS)).unwrap_or_default(),
+        goal: first_task(few.persons).map(|task| goal(task, speakers)).unwrap_or_default(),
         current_focus: last_words(entries, speakers)
             .map(|(_, text)| clipped(text, FOCUS_CHARS))
             .unwrap_or_default(),
@@ -97,6 +98,14 @@ pub fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
 /// Returns [`task`] out of what `persons` sent.
 pub(super) fn first_task<'e>(persons: &[(&'e Entry, &'e str)]) -> Option<(&'e Entry, &'e str)> {
     persons.iter().find(|(_, text)| is_substantial(text)).or_else(|| persons.first()).copied()
+}
+
+/// Returns the task as it is kept: whole where it is short, else without what was pasted, and of the rest both ends.
+fn goal((entry, text): (&Entry, &str), speakers: &Speakers) -> String {
+    match text.chars().nth(GOAL_CHARS) {
+        None => text.trim().to_owned(),
+        Some(_) => both_ends(&spoken(&entry.message, text, speakers, |_| String::new()), GOAL_CHARS),
+    }
 }
 
 /// Returns the messages in which a person says something, however short, oldest first.

@@ -49,7 +49,7 @@ impl<'a> Fixed<'a> {
             self.add_about(Heading::Request, &about, String::new());
         } else if let Some(text) = own_text(&newest.message, speakers) {
             // A short request stays whole: it is what everything else is for.
-            let body = self.clip(text, self.options.task_share);
+            let body = self.clip_sent(newest, text, self.room(self.options.task_share));
             room -= self.cost(&body);
             self.add_about(Heading::Request, &format!(" ({})", newest.id), body);
         }
@@ -137,9 +137,9 @@ impl<'a> Fixed<'a> {
             };
             let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered)));
             let text = match is_answered {
-                true if is_first(entry) => self.clip_to(text, most.min(FIRST_ANSWERED)),
-                true => self.opening(text, most, room.scaled(0.25)),
-                false => self.clip_to(text, most),
+                true if is_first(entry) => self.clip_sent(entry, text, most.min(FIRST_ANSWERED)),
+                true => self.opening(&self.said_in(entry, text), most, room.scaled(0.25)),
+                false => self.clip_sent(entry, text, most),
             };
             let text = one_line(&text);
             let line = format!("{} {text}{}", entry.id, self.became(entry));

@@ -1,5 +1,7 @@
 //! What the sections have in common that stand whatever the ranking says.
 
+use std::borrow::Cow;
+
 use hashbrown::HashSet;
 use longhaul_transcript::{Entry, Role, Tokens};
 
@@ -10,6 +12,7 @@ use super::{
     clip,
     few::{FewOf, sent},
     heading::Heading,
+    spoken::spoken,
     trail::Trail,
     undone::Undone,
 };
@@ -78,6 +81,24 @@ impl<'a> Fixed<'a> {
         clip::ends(text, most, end, self.request.counter)
     }
 
+    /// Returns `text`, which a person sent in `entry`, whole where it fits `most`, else shortened; of what was pasted before what is said.
+    pub(super) fn clip_sent(&self, entry: &Entry, text: &str, most: Tokens) -> String {
+        if self.request.counter.count_up_to(text, most).is_some() {
+            return text.to_owned();
+        }
+        let shorten = |pasted: &str| clip::to_tokens(pasted, most.scaled(PASTED_SHARE), self.request.counter);
+        let said = spoken(&entry.message, text, self.request.index.speakers(), shorten);
+        self.clip_to(&said, most)
+    }
+
+    /// Returns `text`, which a person sent in `entry`, without what was pasted where it is long.
+    pub(super) fn said_in<'t>(&self, entry: &Entry, text: &'t str) -> Cow<'t, str> {
+        match self.request.counter.count_up_to(text, FEW_WORDS) {
+            Some(_) => Cow::Borrowed(text),
+            None => spoken(&entry.message, text, self.request.index.speakers(), |_| String::new()),
+        }
+    }
+
     pub(super) fn goal(&mut self) {
         if let Some(goal) = self.request.goal.map(str::trim).filter(|goal| !goal.is_empty()) {
             let body = self.clip(goal, self.options.state_share);
@@ -123,3 +144,9 @@ pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
 
 /// The least that a section gets, so that it says something at all.
 const LEAST_SECTION: Tokens = Tokens(30);
+
+/// The share of a request's room that the start of something pasted to it may take, where there is no room for all.
+const PASTED_SHARE: f64 = 0.1;
+
+/// What was sent in so few tokens is told with what was pasted.
+const FEW_WORDS: Tokens = Tokens(40);
