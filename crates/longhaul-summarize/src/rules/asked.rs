@@ -138,7 +138,11 @@ impl<'a> Fixed<'a> {
             let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered)));
             let text = match is_answered {
                 true if is_first(entry) => self.clip_sent(entry, text, most.min(FIRST_ANSWERED)),
-                true => self.opening(&self.said_in(entry, text), most, room.scaled(0.25)),
+                true => match self.said_in(entry, text) {
+                    // What is asked stands before or behind what was pasted.
+                    Cow::Owned(said) => self.clip_to(&said, most.min(BESIDE_PASTES)),
+                    Cow::Borrowed(text) => self.opening(text, most, room.scaled(0.25)),
+                },
                 false => self.clip_sent(entry, text, most),
             };
             let text = one_line(&text);
@@ -285,6 +289,9 @@ pub(super) fn without_empty_promise(text: String) -> String {
 
 /// An answered request is told by its first sentences, up to so much.
 const OPENING: Tokens = Tokens(40);
+
+/// What is said beside something pasted, where it is answered, may take so much.
+const BESIDE_PASTES: Tokens = Tokens(120);
 
 /// The first request, where it is answered, may take so much.
 const FIRST_ANSWERED: Tokens = Tokens(240);
