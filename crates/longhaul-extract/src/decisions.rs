@@ -74,13 +74,18 @@ fn is_settled(sentence: &str) -> bool {
         |before: &str| before.split(|c: char| !c.is_alphanumeric()).any(|word| SUPPOSING.contains(&word));
     let has_reason = |(before, behind): (&str, &str)| {
         let leads_in = lower.ends_with([':', '：']) && says(behind) < LEAST_SAID;
-        !supposes(before) && !leads_in && says(before) + says(behind) > 0
+        // "The problem is clear" says nothing of it.
+        let n_said = says(before) + says(behind);
+        let says_enough = n_said > 1 || n_said == 1 && !lower.is_ascii();
+        !supposes(before) && !leads_in && says_enough
     };
     let is_meant = |(before, _): (&str, &str)| {
         let deeds = LOOKS.as_ref().map_or(before.into(), |looks| looks.replace_all(before, ""));
         !supposes(before) && SHALL.as_ref().is_some_and(|shall| shall.is_match(&deeds))
     };
-    chooses(&lower) || parted(&REASON).is_some_and(has_reason) || parted(&COMPARISON).is_some_and(is_meant)
+    chooses(&lower) && !uses_to_look(&lower)
+        || parted(&REASON).is_some_and(has_reason)
+        || parted(&COMPARISON).is_some_and(is_meant)
 }
 
 /// Whether a sentence begins by saying what is looked at next ("Now let me check if …"), behind a word or two that say nothing.
@@ -92,6 +97,20 @@ fn announces_a_look(lower: &str) -> bool {
     look.is_some_and(|look| opens(&lower[..look.start()]))
         || LOOKS_ELSEWHERE.iter().any(|words| lower.starts_with(words))
 }
+
+/// Whether a tool is only used to look at something: "I'll use grep to find the callers".
+fn uses_to_look(lower: &str) -> bool {
+    let used = ["i'll use ", "i will use ", "we'll use ", "we will use ", "decided to use "];
+    let rest = used.iter().find_map(|words| Some(lower.split_once(words)?.1));
+    let verb = |rest: &str| rest.split(' ').next().is_some_and(|verb| LOOKING.contains(&verb));
+    rest.is_some_and(|rest| rest.split(" to ").skip(1).any(verb))
+}
+
+/// For what a tool is used that changes nothing.
+const LOOKING: &[&str] = &[
+    "check", "confirm", "count", "examine", "explore", "figure", "find", "get", "inspect", "list", "locate",
+    "look", "read", "review", "search", "see", "show", "trace", "understand", "verify", "view",
+];
 
 /// Somebody is about to look, to wait or to try: `let me check`, `i'll take another look`, `i'm going to quickly read`.
 static LOOKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -165,7 +184,16 @@ pub(crate) fn settles(sentence: &str) -> bool {
     let Some(choice) = persons_choices().and_then(|any| any.find(&lower)).filter(|_| !asks) else {
         return false;
     };
-    let before = &lower[..choice.start()];
+    let (before, behind) = (&lower[..choice.start()], &lower[choice.end()..]);
+    // "We keep getting timeouts" tells; a branch is only worked on.
+    if choice.as_str().ends_with("take ") && behind.starts_with("a ") {
+        return false;
+    }
+    let tells = choice.as_str().ends_with("keep")
+        && behind.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"));
+    if tells || choice.as_str().contains("switch to") && behind.contains("branch") {
+        return false;
+    }
     let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
     let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
     !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
@@ -201,10 +229,24 @@ fn may_settle(text: &str) -> bool {
 
 /// How persons choose beside [`CHOICES`].
 const PERSONS: &str = concat!(
+    // Who chooses, and what they do with it.
     r"\b(?:let's|we|we'll|we will|i'll|i will) (?:keep|drop|stay with|stick (?:to|with)|go (?:with|for)|settle (?:on|for))\b",
-    r"|^(?:take|choose|pick|go with|go for|stick with|stick to) ",
-    r"|\bit is(?:,? then)?(?:[.!,]|$)| is settled\b|'s settled\b|\bi (?:prefer|want (?:the|all|every|them|it))\b|\bi'd (?:rather|prefer)\b",
-    r"|\bfor good\b|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$|^agreed[,:]",
+    r"|\b(?:let's|we'll|we will|i'll|i will) (?:take|pick|choose|skip|leave out|stay (?:on|at|with)|move to|switch to|start with|do without",
+    r"|defer|postpone|ship|not|only)\b",
+    r"|\b(?:we|i) (?:won't|will not) (?:use|do|support|need|build|ship|touch|have|add|offer|keep)\b",
+    r"|\b(?:we're|we are|i'm|i am) (?:dropping|keeping|switching to|moving to|staying (?:on|with|at)|skipping|postponing|not (?:using|doing|adding|going))\b",
+    r"|\b(?:i|we)(?:'ve| have)? (?:settled on|opted for|agreed (?:on|to|that)|picked|chosen|approved?|reject(?:ed)?|accept|ruled out",
+    r"|decided|made up (?:my|our) mind)\b",
+    r"|\bi(?:'m| am) (?:fine|ok|okay|happy|good) with\b|\bworks for me\b|\bi (?:prefer|take|pick|choose|want (?:the|all|every|them|it))\b|\bi'd (?:rather|prefer|take|pick)\b",
+    // An order that chooses.
+    r"|^(?:please )?(?:take|choose|pick|go with|go for|stick with|stick to|stay with|switch to|drop|ditch|scrap|postpone) ",
+    r"|^(?:approved|confirmed|accepted|rejected|decided|decision|final|final answer|verdict|agreed)\b[:,.]?|^make (?:it|that|them) (?:\d|an? |the )",
+    r"|^(?:yes|yep|yeah|ok|okay|fine|right|good|sure|no)[,.]? (?:then )?(?:go (?:with|for)|use|take|drop|keep|both|neither|option|the (?:first|second|third|latter|former))\b",
+    r"|^(?:option|variant|plan) [a-z0-9]\b|^(?:the )?(?:first|second|third|latter|former) (?:one|option|variant|way)\b",
+    // What becomes of a thing.
+    r"|\bit is(?:,? then)?(?:[.!,]|$)| is settled\b|'s settled\b|\bis (?:out|off the table|a no-go|ruled out|dropped|postponed|approved|final|decided)(?:[.,;!]|$)| wins(?:[.,;!]|$)",
+    r"|\bstays? (?:as it is|as they are|at|with)\b|\b(?:my|our|the) (?:decision|choice|verdict) (?:is|was)\b|\bfor good\b",
+    r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$|^[^,]{2,40}, not [^,]{2,40}$",
     r"|\bwir (?:nehmen|bleiben bei|behalten)\b|\bon (?:garde|prend|reste sur)\b|\bnos quedamos con\b|\bvamos com\b|\bficamos com\b",
     r"|\bоставляем\b|\bберём\b|就用|就选|にします|で行きます",
 );
@@ -316,6 +358,30 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "I'd rather have one table than two.",
             "Option B it is.",
             "Wir bleiben bei Postgres.",
+            "I've decided against GraphQL.",
+            "We'll take the managed queue.",
+            "Switch to pnpm, npm is too slow.",
+            "Approved: the schema as proposed.",
+            "Drop the CSV export.",
+            "Yes, use the second approach.",
+            "The second one, please.",
+            "Option 2.",
+            "Make it 30 seconds.",
+            "Postgres, not MySQL.",
+            "We're dropping support for Node 16.",
+            "We won't support Windows in this release.",
+            "GraphQL is off the table.",
+            "REST wins.",
+            "The timeout stays at ten seconds.",
+            "My decision is to keep one table.",
+            "I'm fine with the larger image.",
+            "We agreed on a monorepo.",
+            "I pick the blue theme.",
+            "We've settled on Kafka.",
+            "I'll take option C.",
+            "We will not use Redis.",
+            "Let's switch to cents everywhere.",
+            "Decision: two regions, Frankfurt and Dublin.",
         ];
         for one in some {
             assert_eq!(decided(&format!("user: {one}")), [one]);
@@ -328,6 +394,12 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Please go on with part 7.",
             "It is slow, and I don't know why it is.",
             "We haven't settled on the queue yet.",
+            "We keep getting timeouts from the relay.",
+            "Switch to the branch relay-2 and run the tests.",
+            "I have not decided yet.",
+            "Is the second one better?",
+            "The build takes ten minutes.",
+            "Take a look at the log.",
         ];
         for one in none {
             assert_eq!(decided(&format!("user: {one}")), [""; 0], "{one}");
@@ -344,6 +416,7 @@ assistant: It takes long, so I'm going to check its live status once instead of 
 assistant: I’ll keep waiting, then read the last output rather than interrupting them. Is the bug is in the lexer or is this because of it?
 assistant: Maybe the issue is that the cache isn't cleared. If it has a light background, we should see it load the light theme instead of the dark one.
 assistant: The footer now uses dim instead of muted. Fixed all tests to use proper themes instead of chalk directly.
+assistant: I'll use grep to find the callers. The problem is clear. I'll use the search tool to see where it is read.
 assistant: Agreed!\n\nThe issue is likely that:\n\nDéjame revisar si la causa es otra.";
         assert_eq!(decided(none), [""; 0]);
         let some = [
