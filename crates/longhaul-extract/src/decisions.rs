@@ -74,10 +74,14 @@ fn is_settled(sentence: &str) -> bool {
         |before: &str| before.split(|c: char| !c.is_alphanumeric()).any(|word| SUPPOSING.contains(&word));
     let has_reason = |(before, behind): (&str, &str)| {
         let leads_in = lower.ends_with([':', '：']) && says(behind) < LEAST_SAID;
-        // "The problem is clear" says nothing of it.
+        // "The problem is clear" says nothing of it, and "the bug is fixed" is progress.
         let n_said = says(before) + says(behind);
-        let says_enough = n_said > 1 || n_said == 1 && !lower.is_ascii();
-        !supposes(before) && !leads_in && says_enough
+        let says_enough = n_said >= LEAST_SAID || n_said > 0 && !lower.is_ascii();
+        let is_over = behind
+            .split_whitespace()
+            .next()
+            .is_some_and(|word| OVER.contains(&word.trim_end_matches([',', '.'])));
+        !supposes(before) && !leads_in && says_enough && !is_over
     };
     let is_meant = |(before, _): (&str, &str)| {
         let deeds = LOOKS.as_ref().map_or(before.into(), |looks| looks.replace_all(before, ""));
@@ -173,8 +177,11 @@ const INTENDS: &str = concat!(
     r"|^\W*(?:use|keep|choose|take)\b",
 );
 
-/// A sentence with a colon at its end says fewer words than this of a reason where the reason is still to come.
+/// A sentence that says fewer words than this beside the word of a reason tells none, or it is still to come.
 const LEAST_SAID: usize = 4;
+
+/// What stands behind "the issue is" where it is done with.
+const OVER: &[&str] = &["resolved", "fixed", "solved", "gone", "clear", "addressed"];
 
 /// Returns whether a person's sentence settles something: what is wrong with something is a report, what might be done a question, and what is said not to be
 /// decided, or of a case, no decision. What stands behind the word of choosing only says more of it ("Postgres, not MySQL").
@@ -234,7 +241,7 @@ const PERSONS: &str = concat!(
     r"|\b(?:let's|we'll|we will|i'll|i will) (?:take|pick|choose|skip|leave out|stay (?:on|at|with)|move to|switch to|start with|do without",
     r"|defer|postpone|ship|not|only)\b",
     r"|\b(?:we|i) (?:won't|will not) (?:use|do|support|need|build|ship|touch|have|add|offer|keep)\b",
-    r"|\b(?:we're|we are|i'm|i am) (?:dropping|keeping|switching to|moving to|staying (?:on|with|at)|skipping|postponing|not (?:using|doing|adding|going))\b",
+    r"|\b(?:we're|we are|i'm|i am) (?:dropping|keeping|switching to|moving to|staying (?:on|with|at)|skipping|postponing|not (?:using|doing|adding))\b",
     r"|\b(?:i|we)(?:'ve| have)? (?:settled on|opted for|agreed (?:on|to|that)|picked|chosen|approved?|reject(?:ed)?|accept|ruled out",
     r"|decided|made up (?:my|our) mind)\b",
     r"|\bi(?:'m| am) (?:fine|ok|okay|happy|good) with\b|\bworks for me\b|\bi (?:prefer|take|pick|choose|want (?:the|all|every|them|it))\b|\bi'd (?:rather|prefer|take|pick)\b",
@@ -242,11 +249,11 @@ const PERSONS: &str = concat!(
     r"|^(?:please )?(?:take|choose|pick|go with|go for|stick with|stick to|stay with|switch to|drop|ditch|scrap|postpone) ",
     r"|^(?:approved|confirmed|accepted|rejected|decided|decision|final|final answer|verdict|agreed)\b[:,.]?|^make (?:it|that|them) (?:\d|an? |the )",
     r"|^(?:yes|yep|yeah|ok|okay|fine|right|good|sure|no)[,.]? (?:then )?(?:go (?:with|for)|use|take|drop|keep|both|neither|option|the (?:first|second|third|latter|former))\b",
-    r"|^(?:option|variant|plan) [a-z0-9]\b|^(?:the )?(?:first|second|third|latter|former) (?:one|option|variant|way)\b",
+    r"|^(?:option|variant|plan) [a-z0-9](?:[.,!]|$)|^(?:the )?(?:first|second|third|latter|former) (?:one|option|variant|way)\b",
     // What becomes of a thing.
-    r"|\bit is(?:,? then)?(?:[.!,]|$)| is settled\b|'s settled\b|\bis (?:out|off the table|a no-go|ruled out|dropped|postponed|approved|final|decided)(?:[.,;!]|$)| wins(?:[.,;!]|$)",
+    r"|\bit is(?:,? then\b|[.!]|$)| is settled\b|'s settled\b|\bis (?:out|off the table|a no-go|ruled out|dropped|postponed|approved|final|decided)(?:[.,;!]|$)| wins(?:[.,;!]|$)",
     r"|\bstays? (?:as it is|as they are|at|with)\b|\b(?:my|our|the) (?:decision|choice|verdict) (?:is|was)\b|\bfor good\b",
-    r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$|^[^,]{2,40}, not [^,]{2,40}$",
+    r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$|^\w+(?: \w+){0,2}, not \w+(?: \w+){0,2}[.!]?$",
     r"|\bwir (?:nehmen|bleiben bei|behalten)\b|\bon (?:garde|prend|reste sur)\b|\bnos quedamos con\b|\bvamos com\b|\bficamos com\b",
     r"|\bоставляем\b|\bберём\b|就用|就选|にします|で行きます",
 );
@@ -416,7 +423,7 @@ assistant: It takes long, so I'm going to check its live status once instead of 
 assistant: I’ll keep waiting, then read the last output rather than interrupting them. Is the bug is in the lexer or is this because of it?
 assistant: Maybe the issue is that the cache isn't cleared. If it has a light background, we should see it load the light theme instead of the dark one.
 assistant: The footer now uses dim instead of muted. Fixed all tests to use proper themes instead of chalk directly.
-assistant: I'll use grep to find the callers. The problem is clear. I'll use the search tool to see where it is read.
+assistant: I'll use grep to find the callers. The problem is clear. This confirms the root cause. Let me clean up now that the issue is resolved. I'll use the search tool to see where it is read.
 assistant: Agreed!\n\nThe issue is likely that:\n\nDéjame revisar si la causa es otra.";
         assert_eq!(decided(none), [""; 0]);
         let some = [
