@@ -132,6 +132,12 @@ impl Calls {
         call.went.map(|went| went == Went::Well)
     }
 
+    /// Returns whether a call does more than look, and did not fail.
+    pub(super) fn is_change(&self, id: &CallId) -> bool {
+        let call = self.all.iter().rev().find(|call| call.id == *id);
+        call.is_some_and(|call| !call.looks && call.went != Some(Went::Badly))
+    }
+
     /// Returns whether a call that did not fail is named after a verb, or was given it, beside one of these words.
     pub(super) fn did(&self, verb: u64, object: &[u64]) -> bool {
         let done = self.all.iter().filter(|call| !call.looks && call.went != Some(Went::Badly));
@@ -141,12 +147,12 @@ impl Calls {
         })
     }
 
-    /// Returns whether a call that is named after one of these verbs did it to all of this, and none failed to.
+    /// Returns whether calls that are named after one of these verbs did it to all of this: the last of them, where others failed.
     pub(super) fn did_to(&self, verbs: &[u64], object: &[u64]) -> bool {
-        let tried: Vec<&Call> = self.named_after(verbs).collect();
-        let is_of = |call: &&&Call| object.iter().all(|stem| call.given.contains(stem));
-        tried.iter().any(|call| is_of(&call) && call.went == Some(Went::Well))
-            && !tried.iter().any(|call| call.went != Some(Went::Well))
+        let is_of = |call: &&Call| object.iter().all(|stem| call.given.contains(stem));
+        let went_well = |call: &Call| call.went == Some(Went::Well);
+        let last = self.named_after(verbs).last();
+        last.is_some_and(went_well) && self.named_after(verbs).filter(is_of).last().is_some_and(went_well)
     }
 
     /// Returns whether a call did what one of these verbs says to anything, by its name or as its record says.

@@ -136,6 +136,7 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
         // What follows the first clause may be about something else: `asked whether …, and answered "yes"`.
         !is_quoted_of(speaker, what, evidence)
             && (is_first_said_by_other(claim, speaker, what, evidence)
+                || is_request_of_user(speaker, verb, what, evidence)
                 || is_of_other(claim, speaker, verb, what, evidence)
                     && is_of_other(claim, speaker, verb, first_clause(what), evidence))
     })
@@ -212,6 +213,19 @@ fn is_first_said_by_other(claim: &str, speaker: Speaker, what: &str, evidence: &
     }
     evidence.first_to_say(&stems, BROUGHT_UP).is_some_and(|first| first != speaker)
 }
+
+/// `The assistant asked to use the smallest gift card`: it is said to have asked for what the user had asked for in these words.
+fn is_request_of_user(speaker: Speaker, verb: Verb, what: &str, evidence: &Evidence) -> bool {
+    let is_request = words(what).next().is_some_and(|(_, word)| ["to", "for"].contains(&word));
+    let stems = stems(first_clause(what));
+    (speaker, verb) == (Speaker::Assistant, Verb::Asks)
+        && is_request
+        && stems.len() >= LEAST_SAID
+        && evidence.first_to_say(&stems, ASKED_FOR) == Some(Speaker::User)
+}
+
+/// What the user must have said of a request that is told as the assistant's.
+const ASKED_FOR: f64 = 0.8;
 
 /// What the first to bring something up must have said of it.
 const BROUGHT_UP: f64 = 0.6;

@@ -15,6 +15,7 @@ use super::{
     calls::Calls,
     numbers::{Amounts, numbered_by_parts, values},
     polarity::{is_emphatic, is_question},
+    records::Records,
     siblings::Kinds,
     words::{clauses, hash, identifier_parts, root, sentences, stem, stems, words},
 };
@@ -67,6 +68,8 @@ pub(crate) struct Evidence {
     pub(super) todos: Vec<TodoItem>,
     /// How calls went.
     pub(super) calls: Calls,
+    /// What the records say that calls return.
+    pub(super) records: Records,
     /// One past the highest ordinal.
     end: u64,
 }
@@ -202,6 +205,7 @@ impl Evidence {
     }
 
     fn read_result(&mut self, result: &ToolResult, ordinal: u64) {
+        self.records.note(&result.joined_text(), self.calls.is_change(&result.call_id));
         let asked = self.questions.remove(&result.call_id);
         let speaker = if asked.is_some() { Speaker::User } else { Speaker::Tool };
         let mut said = asked.unwrap_or_default();

@@ -15,6 +15,10 @@ use super::{
     objects::{is_step_for_other, is_wish_for_other},
     outcomes::{is_other_state, is_other_verdict},
     polarity::{is_decision, speaks_of_source},
+    records::{
+        is_other_count, is_other_payer, is_other_price, is_other_refund, is_other_status,
+        is_refund_of_record, is_refund_to_come,
+    },
     reversals::{is_denied_deed, is_done_too_early, is_kept_though_gone, is_turned_choice},
     siblings::is_torn,
     support::{
@@ -98,7 +102,7 @@ fn judge_sentence(said: Said<'_>) -> Verdict {
 type Check = (Verdict, fn(Said<'_>) -> bool);
 
 /// The checks of a sentence, those first that take it out; the first that finds something decides.
-const CHECKS: [Check; 25] = [
+const CHECKS: [Check; 31] = [
     (Goes(RepairKind::Echo), |said| is_echo(said.sentence, said.evidence)),
     // What an edit says is a report: an argument may be optional where the user's rule is not.
     (Goes(RepairKind::RuleReworded), |said| {
@@ -125,10 +129,21 @@ const CHECKS: [Check; 25] = [
     }),
     (Unconfirmed(RepairKind::Turned), |said| is_turned_choice(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::Turned), |said| is_kept_though_gone(said.sentence, said.evidence)),
-    (Unconfirmed(RepairKind::Turned), |said| is_done_too_early(said.sentence, said.evidence)),
+    // What was announced before may be in a record since.
+    (Unconfirmed(RepairKind::Turned), |said| {
+        is_done_too_early(said.sentence, said.evidence) && !is_refund_of_record(said.sentence, said.evidence)
+    }),
     (Unconfirmed(RepairKind::Turned), |said| is_denied_deed(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::Turned), |said| is_done_though_denied(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::Turned), |said| said.is_next() && is_step_done(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_other_price(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_other_refund(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_other_status(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_other_count(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_other_payer(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| {
+        said.is_next() && is_refund_to_come(said.sentence, said.evidence)
+    }),
     (Unconfirmed(RepairKind::Turned), |said| is_torn(said.sentence, said.evidence)),
     (Unconfirmed(RepairKind::UnaskedDeed), |said| {
         said.is_next() && is_command_of_tools(said.sentence, said.evidence)

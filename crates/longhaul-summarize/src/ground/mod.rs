@@ -25,6 +25,7 @@ mod numbers;
 mod objects;
 mod outcomes;
 mod polarity;
+mod records;
 mod reversals;
 mod siblings;
 mod speakers;

@@ -237,10 +237,10 @@ fn content(wish: &str) -> Vec<u64> {
 }
 
 static ABOUT_WISHES: LazyLock<Vec<u64>> = LazyLock::new(|| {
-    const WORDS: [&str; 26] = [
-        "user", "assistant", "request", "requested", "demand", "demanded", "asked", "ask", "wish", "want",
-        "wanted", "explicitly", "instruction", "order", "ordered", "approved", "approval", "confirmed",
-        "authorized", "insisted", "said", "told", "first", "later", "then", "also",
+    const WORDS: [&str; 28] = [
+        "user", "assistant", "agent", "customer", "request", "requested", "demand", "demanded", "asked",
+        "ask", "wish", "want", "wanted", "explicitly", "instruction", "order", "ordered", "approved",
+        "approval", "confirmed", "authorized", "insisted", "said", "told", "first", "later", "then", "also",
     ];
     WORDS.iter().flat_map(|word| stems(word)).collect()
 });
