@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest};
-use longhaul_transcript::{FileState, Summary, Tokens};
+use longhaul_transcript::{ErrorNote, FileState, Summary, Tokens};
 
 use super::{
     cut::cut,
@@ -18,6 +18,9 @@ const MOST_WORDS: Tokens = Tokens(2_000);
 /// The three lists together get at least this share of the limit; beside a model, of what its words leave.
 const LISTS_SHARE: f64 = 0.25;
 const LISTS_SHARE_BESIDE_A_MODEL: f64 = 0.6;
+
+/// So many of the newest mended errors are listed.
+const MOST_MENDED: usize = 5;
 
 /// The document's headings, in its order.
 const HEADINGS: [&str; 4] =
@@ -39,9 +42,15 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
             (true, None) => command.command.clone(),
         })
         .collect();
-    let errors: Vec<String> = summary
-        .errors
-        .iter()
+    // What is mended is told to be known when it comes back; what is open is needed more.
+    let is_mended = |error: &&ErrorNote| !error.resolution.is_empty();
+    let mut surplus = summary.errors.iter().filter(is_mended).count().saturating_sub(MOST_MENDED);
+    let errors = summary.errors.iter().filter(|error| {
+        let is_old = is_mended(error) && surplus > 0;
+        surplus -= usize::from(is_old);
+        !is_old
+    });
+    let errors: Vec<String> = errors
         .map(|error| match error.resolution.is_empty() {
             true => error.error.clone(),
             false => format!("{}; resolved: {}", error.error, error.resolution),
@@ -201,7 +210,7 @@ mod tests {
     use longhaul_summarize::{Draft, SummaryRequest};
     use longhaul_tokens::{CharsPer4, TokenCounter};
     use longhaul_transcript::{
-        CommandNote, Entry, FileNote, FileState, Message, SessionId, Summary, Tokens, Transcript,
+        CommandNote, Entry, ErrorNote, FileNote, FileState, Message, SessionId, Summary, Tokens, Transcript,
     };
 
     use super::{paths, text};
@@ -281,6 +290,21 @@ mod tests {
         assert_eq!(all[0].len(), 12);
         // What has nothing has no heading.
         assert_eq!((sections.len(), all.len()), (2, 2));
+    }
+
+    // asserts 000-21
+    #[test]
+    fn of_mended_errors_the_newest_are_told_with_their_cure_and_of_open_ones_all() {
+        let error = |nth: usize| ErrorNote {
+            error: format!("error number {nth}"),
+            resolution: if nth % 4 == 0 { String::new() } else { format!("cure {nth}") },
+        };
+        let summary = Summary { errors: (0..12).map(error).collect(), ..Summary::default() };
+        let told = under_headings(&summary, &[], "", 2_000).swap_remove(0);
+        let mended = |nth: usize| format!("error number {nth}; resolved: cure {nth}");
+        let open = |nth: usize| format!("error number {nth}");
+        let all = [open(0), open(4), mended(6), mended(7), open(8), mended(9), mended(10), mended(11)];
+        assert_eq!(told, all);
     }
 
     // asserts 000-20
