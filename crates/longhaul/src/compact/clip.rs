@@ -3,11 +3,16 @@
 /// Returns `text` cut to about `limit` characters, head and tail, with a mark of what was left out in between. A text
 /// that the mark would not shorten comes back as it is.
 pub(crate) fn clip_text(text: &str, limit: usize) -> String {
+    clip_text_of(text, limit, "")
+}
+
+/// Returns the same with a mark that ends with `whole`: where all of the text is.
+pub(crate) fn clip_text_of(text: &str, limit: usize, whole: &str) -> String {
     let chars = text.chars().count();
     if chars <= limit {
         return text.to_owned();
     }
-    let mark = |left_out: usize| format!("\n… {left_out} characters omitted …\n");
+    let mark = |left_out: usize| format!("\n… {left_out} characters omitted{whole} …\n");
     let room = limit.saturating_sub(mark(chars).chars().count());
     let (head, tail) = (room - room / 3, room / 3);
     let head_end = byte_of_char(text, head);

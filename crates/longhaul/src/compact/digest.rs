@@ -8,7 +8,7 @@ use longhaul_transcript::{CallKind, Entry, Message, Part, Role, Tokens, ToolCall
 
 use super::{
     KeepReasoning, Kept,
-    clip::{clip_arguments, clip_text},
+    clip::{clip_arguments, clip_text, clip_text_of},
     needed::Needed,
 };
 
@@ -77,7 +77,7 @@ impl<'a> Shortener<'a> {
 
     fn shorten(&self, entry: &Entry, caps: Caps) -> Kept {
         let parts: Vec<Part> =
-            entry.message.parts.iter().filter_map(|part| self.part(part, entry.message.role, caps)).collect();
+            entry.message.parts.iter().filter_map(|part| self.part(part, entry, caps)).collect();
         if parts == entry.message.parts {
             return Kept { id: entry.id, message: Arc::clone(&entry.message), digested: false };
         }
@@ -85,12 +85,16 @@ impl<'a> Shortener<'a> {
         Kept { id: entry.id, message: Arc::new(message), digested: true }
     }
 
-    fn part(&self, part: &Part, role: Role, caps: Caps) -> Option<Part> {
+    fn part(&self, part: &Part, entry: &Entry, caps: Caps) -> Option<Part> {
         match part {
             Part::Reasoning(_) if self.reasoning == KeepReasoning::Strip => None,
             Part::Text(text) => Some(Part::Text(match caps.text {
-                Some(cap) if matches!(role, Role::User | Role::Assistant) => self.text(text, cap),
-                _ => text.clone(),
+                Some(cap) => match entry.message.role {
+                    Role::User => self.text(text, cap, &format!("; {} has all of it", entry.id)),
+                    Role::Assistant => self.text(text, cap, ""),
+                    _ => text.clone(),
+                },
+                None => text.clone(),
             })),
             Part::ToolCall(call) => Some(Part::ToolCall(match caps.result {
                 Some(cap) => self.call(call, cap),
@@ -107,14 +111,14 @@ impl<'a> Shortener<'a> {
         }
     }
 
-    fn text(&self, text: &str, cap: Tokens) -> String {
+    fn text(&self, text: &str, cap: Tokens, whole: &str) -> String {
         if self.counter.count_up_to(text, cap).is_some() {
             return text.to_owned();
         }
         // Characters for tokens: start from four a token and come down until the counter agrees.
         let mut chars = (cap.0 as usize).saturating_mul(4).min(text.chars().count());
         loop {
-            let clipped = clip_text(text, chars);
+            let clipped = clip_text_of(text, chars, whole);
             if chars < 16 || self.counter.count_up_to(&clipped, cap).is_some() {
                 return clipped;
             }
