@@ -108,8 +108,8 @@ impl<'a> DocumentSession<'a> {
     /// Returns the session of `document`. Facts and summaries are made from messages without what `redactor` finds; a
     /// message that stays verbatim is the user's own and stays as it is.
     ///
-    /// Of the settings two have no place in a file: it begins with one summary (`chaining`), which speaks as the user
-    /// (`summary_role`), so that nothing in it has the system's authority.
+    /// Of the settings two have no place in a file: it begins with one summary (none stand beside one another, `chaining`), which
+    /// speaks as the user (`summary_role`), so that nothing in it has the system's authority.
     ///
     /// # Errors
     /// When the format can only be imported.
@@ -124,19 +124,27 @@ impl<'a> DocumentSession<'a> {
         if format.is_import_only() {
             return Err(DocumentError::ImportOnly { format });
         }
-        let config = Config { chaining: Chaining::Fold, summary_role: SummaryRole::User, ..config };
+        let chaining = match config.chaining {
+            Chaining::Append => Chaining::Fold,
+            chaining => chaining,
+        };
+        let config = Config { chaining, summary_role: SummaryRole::User, ..config };
         let mut empty = SessionState::new(session_of(document), window, counter, config);
         empty.set_redactor(redactor);
-        let mut state = empty.clone();
-        state.sync(document)?;
-        Ok(DocumentSession {
-            document,
-            empty,
-            state,
-            may_rebuild: true,
-            has_originals: false,
-            ordinals: None,
-        })
+        let history = document.transcript().entries();
+        let read_back =
+            (chaining == Chaining::Running).then(|| Stored::read_back(history, empty.counter())).flatten();
+        let taken_up = read_back.and_then(|stored| empty.clone().take_up(history, stored));
+        let may_rebuild = taken_up.is_none();
+        let state = match taken_up {
+            Some(state) => state,
+            None => {
+                let mut state = empty.clone();
+                state.sync(document)?;
+                state
+            }
+        };
+        Ok(DocumentSession { document, empty, state, may_rebuild, has_originals: false, ordinals: None })
     }
 
     /// Sets what a summary says of how its originals are found, once that is known: the setting

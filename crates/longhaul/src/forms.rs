@@ -15,7 +15,7 @@ use longhaul_summarize::{Draft, SummaryRequest, rules::OMITTED};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
-pub(crate) use lines::condense;
+pub(crate) use lines::{condense, read_back};
 
 use crate::Preset;
 

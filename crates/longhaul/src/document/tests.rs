@@ -129,3 +129,38 @@ fn it_says_whether_the_originals_of_a_store_were_taken_up() {
     let more = document(&more);
     assert!(!session(&more).with_stored(stored(3)).has_originals());
 }
+
+// asserts 001-25, 001-32
+#[test]
+fn a_running_summary_that_is_read_back_is_gone_on_with() {
+    let config = crate::Preset::Rolling.config();
+    let (task, mut said) = ("Port the exporter of invoices.", vec![Message::system("Be careful.")]);
+    let mut told = String::new();
+    for round in 0..5 {
+        for turn in 0..25 {
+            let asked = match (round, turn) {
+                (0, 0) => task.to_owned(),
+                (_, 3 | 9) => {
+                    format!("Mend invoice {turn}. Never touch the table audit_{round}_{turn}.")
+                }
+                _ => format!("Mend the invoice number {turn} of round {round}."),
+            };
+            said.extend([Message::user(asked), Message::assistant("It is mended. ".repeat(50))]);
+        }
+        let document = document(&said);
+        let session = DocumentSession::new(&document, WINDOW, Arc::new(CharsPer4), config.clone(), None);
+        let done = session.unwrap().compact(&Within::new(Tokens(3_500))).unwrap();
+        let history = wire::read(Some(Format::OpenAi), &*done.bytes).unwrap();
+        said = history.transcript().entries().iter().map(|entry| (*entry.message).clone()).collect();
+        let (text, all) = (&done.record.text, String::from_utf8(done.bytes).unwrap());
+        assert_eq!(done.record.depth, round);
+        assert_eq!(text.matches("[✓ user: Task: ").count(), 1, "{text}");
+        assert!(text.contains(&format!("[✓ user: Task: {task}]")), "{text}");
+        assert!(!text.contains("summary-depth") && !text.contains("[Previous"), "{text}");
+        for line in told.lines().filter(|line| line.starts_with("[✓ user: Rule: ")) {
+            assert_eq!(text.matches(line).count(), 1, "{line} in {text}");
+        }
+        assert!(all.contains(&format!("Mend the invoice number 24 of round {round}.")), "{all}");
+        told.clone_from(text);
+    }
+}

@@ -11,7 +11,8 @@ use longhaul_extract::{
 use longhaul_summarize::{Draft, SummaryRequest, rules::leads_in};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, one_line,
+    Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, is_lookup_line,
+    one_line, parse_handle_line,
 };
 
 use super::{
@@ -32,9 +33,9 @@ const QUOTED: usize = 300;
 const QUOTED_REQUEST: usize = 120;
 
 /// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
-/// others. The task and the last request come before all of these, and any kind that is not named behind them.
-const IN_A_ROUND: [(Rank, usize); 5] =
-    [(Rank::Rule, 3), (Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
+/// others. The task, the last request and the rules come before all of these, and any kind that is not named behind them.
+const IN_A_ROUND: [(Rank, usize); 4] =
+    [(Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
 
 /// So many of the newest decisions may take what is left beyond the share of the limit.
 const DECISIONS_OWED: usize = 2;
@@ -194,6 +195,24 @@ pub(crate) fn condense(
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
 }
 
+/// Returns the text of a running summary that stands in a history in this form, without its header and its ending, and what its lines
+/// say of the task and the rules, as said in the message `at`. `None` where it has another form.
+pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
+    let is_start = |line: &&str| line.starts_with(HEAD) || *line == CONDENSED;
+    let is_ending = |line: &str| is_lookup_line(line) || parse_handle_line(line).is_some();
+    let from = message.lines().position(|line| is_start(&line))?;
+    let lines: Vec<&str> = message.lines().skip(from).collect();
+    let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending(line)).count();
+    let lines = &lines[..lines.len() - n_ending];
+    let said = |prefix: usize| {
+        lines.iter().filter_map(move |line| line.strip_prefix(SAID[prefix].0)?.strip_suffix(']'))
+    };
+    let rule = |text: &str| Constraint { text: text.to_owned(), message: at, superseded_by: None };
+    let goal = said(0).next().unwrap_or_default().to_owned();
+    let summary = Summary { goal, constraints: said(1).map(rule).collect(), ..Summary::default() };
+    Some((lines.join("\n"), summary))
+}
+
 /// Returns lines for the task and the rules of a summary that none of its `lines` has.
 fn owed(said: &Summary, lines: &[Line]) -> Vec<Line> {
     let line = |prefix: usize, text: &str| {
@@ -278,7 +297,7 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
     text
 }
 
-/// Returns the places of `lines` in the order in which they are taken: the task, the last request, then some of each kind
+/// Returns the places of `lines` in the order in which they are taken: the task, the last request, the rules, then some of each kind
 /// round by round, what is needed longest first, and the newest of a kind before the others.
 fn in_turns(lines: &[Line]) -> Vec<usize> {
     let mut taken: HashMap<Rank, usize> = HashMap::new();
@@ -290,7 +309,7 @@ fn in_turns(lines: &[Line]) -> Vec<usize> {
         // The first task is the task.
         let place = if rank == Rank::Task { at } else { usize::MAX - at };
         match in_a_round {
-            None if rank <= Rank::LastRequest => (0, rank, place),
+            None if rank <= Rank::Rule => (0, rank, place),
             None => (usize::MAX, rank, place),
             Some(count) => (1 + (*nth - 1) / count, rank, place),
         }

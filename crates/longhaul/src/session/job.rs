@@ -201,10 +201,7 @@ impl Job {
             }
             mode => self.shaped(draft, &self.whole_request(mode != SummaryMode::Rules)),
         };
-        let mut draft = match self.runs_on() {
-            Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
-            None => draft,
-        };
+        let mut draft = self.updated(draft);
         let left_out = self.note_left_out(&mut draft);
         let compacted = self.plan.clone().assemble_full(&self.source(), &self.settings, self.clean(draft))?;
         Ok(self.finished_without(left_out, compacted)?)
@@ -218,11 +215,19 @@ impl Job {
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
         let (draft, mut left_out) = self.usable(draft)?;
         let request = self.whole_request(draft.mode != SummaryMode::Rules);
-        let mut draft = self.shaped(draft, &request);
+        let mut draft = self.updated(self.shaped(draft, &request));
         left_out.extend(self.note_left_out(&mut draft));
         let draft = self.clean(draft);
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished_without(left_out, compacted)?)
+    }
+
+    /// Returns a draft behind the running summary that it is an update to.
+    fn updated(&self, draft: Draft) -> Draft {
+        match self.runs_on() {
+            Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
+            None => draft,
+        }
     }
 
     /// Summarizes by rule.
