@@ -68,8 +68,7 @@ mod worked;
 
 pub use account::{MOST_FILES, task};
 pub use heading::{Heading, Leaves};
-pub(crate) use persons::is_lasting;
-pub use persons::{leads_in, left_out};
+pub use persons::{is_lasting, leads_in, left_out};
 pub use tools::tools_used;
 
 use acts::{Acts, Front, Part};

@@ -18,7 +18,7 @@ fn binding(rules: &[Constraint]) -> Vec<Constraint> {
 }
 
 /// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others.
-pub(crate) fn is_lasting(demand: &str) -> bool {
+pub fn is_lasting(demand: &str) -> bool {
     let is_of_the_moment = || is_passing_wish(demand) || is_question(demand);
     !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
 }

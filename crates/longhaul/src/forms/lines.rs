@@ -8,7 +8,7 @@ use std::{
 use longhaul_extract::{
     Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
 };
-use longhaul_summarize::{Draft, SummaryRequest, rules::leads_in};
+use longhaul_summarize::{Draft, SummaryRequest, rules::is_lasting};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, is_lookup_line,
@@ -34,8 +34,8 @@ const QUOTED_REQUEST: usize = 120;
 
 /// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
 /// others. The task, the last request and the rules come before all of these, and any kind that is not named behind them.
-const IN_A_ROUND: [(Rank, usize); 4] =
-    [(Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
+const IN_A_ROUND: [(Rank, usize); 5] =
+    [(Rank::Choice, 2), (Rank::Decision, 1), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
 
 /// So many of the newest decisions may take what is left beyond the share of the limit.
 const DECISIONS_OWED: usize = 2;
@@ -57,6 +57,8 @@ enum Rank {
     Task,
     LastRequest,
     Rule,
+    /// A decision of the person's.
+    Choice,
     Decision,
     Error,
     Change,
@@ -83,7 +85,7 @@ const SAID: [(&str, Rank); 6] = [
     ("[✓ user: Now: ", Rank::LastRequest),
     ("[✓ user: Request: ", Rank::Request),
     ("[✓ assistant: Decision: ", Rank::Decision),
-    ("[✓ user: Decision: ", Rank::Decision),
+    ("[✓ user: Decision: ", Rank::Choice),
 ];
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
@@ -225,7 +227,7 @@ fn owed(said: &Summary, lines: &[Line]) -> Vec<Line> {
         let is_in = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&quoted(text, QUOTED));
         lines.iter().chain(&task).any(is_in)
     };
-    let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none() && !leads_in(&rule.text));
+    let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none() && is_lasting(&rule.text));
     let rules = rules.filter(|rule| !is_told(&rule.text)).map(|rule| line(1, &rule.text));
     let rules: Vec<Line> = rules.collect();
     task.into_iter().chain(rules).collect()
@@ -266,8 +268,9 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
     let mut left = limit - counter.count_text(&frame) - Tokens(2);
     let order = in_turns(lines);
     let newest = |rank, count| order.iter().filter(move |at| lines[**at].rank == rank).take(count);
+    let owed = [(Rank::Choice, DECISIONS_OWED), (Rank::Decision, DECISIONS_OWED), (Rank::Error, ERRORS_OWED)];
     let newest: Vec<usize> =
-        newest(Rank::Decision, DECISIONS_OWED).chain(newest(Rank::Error, ERRORS_OWED)).copied().collect();
+        owed.into_iter().flat_map(|(rank, count)| newest(rank, count)).copied().collect();
     let (mut shown, mut owed) = (BTreeMap::new(), Vec::new());
     let mut show = |at: usize, left: &mut Tokens| {
         let mut costs =
@@ -349,13 +352,11 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         say(entry.id.ordinal, prefix, text);
     }
     let first = entries.first().map_or(0, |entry| entry.id.ordinal);
-    let holds = |rule: &&Constraint| rule.superseded_by.is_none() && !leads_in(&rule.text);
+    let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
     for rule in summary.constraints.iter().filter(|rule| holds(rule) && rule.message >= first) {
-        // It stands in the task or the last request; when that is one among others, it is told from the data.
-        let is_asked = |line: Option<&(&Entry, &str)>| {
-            line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
-        };
-        if !is_asked(asked.first().filter(|_| is_first)) && !is_asked(asked.last()) {
+        // It stands in the task, which stays; the last request is one among others in the next summary.
+        let task = asked.first().filter(|_| is_first);
+        if !task.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim())) {
             say(rule.message, 1, &rule.text);
         }
     }

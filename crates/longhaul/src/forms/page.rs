@@ -1,6 +1,6 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_summarize::{SummaryRequest, prose_share, rules::leads_in, shortened};
+use longhaul_summarize::{SummaryRequest, prose_share, rules::is_lasting, shortened};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens};
 
@@ -168,7 +168,7 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
         lines.push(format!("{TASK}{}", goal.replace('\n', " ")));
     }
     let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
-    let rules = rules.filter(|rule| !leads_in(&rule.text));
+    let rules = rules.filter(|rule| is_lasting(&rule.text));
     for rule in rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim())) {
         lines.push(format!("{RULE}{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
     }
