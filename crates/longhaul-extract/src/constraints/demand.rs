@@ -94,6 +94,11 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
 /// Bytes of the longest sentence that is read.
 const MOST_BYTES: usize = 4 * super::LONGEST;
 
+/// Returns whether `sentence` begins as an order does: "now move the export".
+pub(crate) fn is_order(sentence: &str) -> bool {
+    begins(Words::of(sentence).body(), VERBS)
+}
+
 /// The words of a sentence in lower case with one blank between, clause marks kept as words of their own.
 struct Words {
     text: String,

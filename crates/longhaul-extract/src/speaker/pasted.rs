@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Matter, crowd::Crowd};
-use crate::constraints::demand::is_constraint;
+use crate::constraints::demand::{is_constraint, is_order};
 
 /// Returns the pieces of `text[range]`, which a person sent, as words and as what was pasted.
 ///
@@ -93,7 +93,10 @@ fn may_be_said(line: &str) -> bool {
 fn asks(line: &str) -> bool {
     let text = line.trim();
     let first = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-    is_constraint(text) || text.ends_with('?') || ASKING.iter().any(|word| first.eq_ignore_ascii_case(word))
+    let asks = |word: &str| first.eq_ignore_ascii_case(word);
+    // Programs say what to run next.
+    let orders = || !asks("run") && is_order(text);
+    is_constraint(text) || text.ends_with('?') || ASKING.iter().any(|word| asks(word)) || orders()
 }
 
 /// How a line begins that asks for something beside a log.
@@ -344,7 +347,7 @@ mod tests {
             |nth| format!("Nov {nth:02} 10:00:07 host7 systemd[1]: Started Session {nth} of user root.\n"),
         ];
         let before = "The build fails since Tuesday, here is all of it.\nUse tabs, not spaces.";
-        let behind = "Find out why it fails.\nNever push to main.\nThe port is 7443.";
+        let behind = "Now move the export into the relay.\nNever push to main.\nThe port is 7443.";
         for log in logs {
             let warning = "You must not edit generated files. Always run 'make regen'.\n";
             let lines: String =
