@@ -297,7 +297,7 @@ mod tests {
     fn of_mended_errors_the_newest_are_told_with_their_cure_and_of_open_ones_all() {
         let error = |nth: usize| ErrorNote {
             error: format!("error number {nth}"),
-            resolution: if nth % 4 == 0 { String::new() } else { format!("cure {nth}") },
+            resolution: if nth.is_multiple_of(4) { String::new() } else { format!("cure {nth}") },
         };
         let summary = Summary { errors: (0..12).map(error).collect(), ..Summary::default() };
         let told = under_headings(&summary, &[], "", 2_000).swap_remove(0);
