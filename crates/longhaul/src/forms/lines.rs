@@ -6,7 +6,8 @@ use std::{
 };
 
 use longhaul_extract::{
-    Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
+    Allowance, ToolFamily, ToolStatus, ToolSummary, demand_kind, digest, family, sentences,
+    summarize_tool_result,
 };
 use longhaul_summarize::{Draft, SummaryRequest, rules::is_lasting};
 use longhaul_tokens::TokenCounter;
@@ -211,7 +212,10 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     };
     let rule = |text: &str| Constraint { text: text.to_owned(), message: at, superseded_by: None };
     let goal = said(0).next().unwrap_or_default().to_owned();
-    let summary = Summary { goal, constraints: said(1).map(rule).collect(), ..Summary::default() };
+    // What the last request demands is told in no other line.
+    let demanded = said(2).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
+    let constraints = said(1).map(rule).chain(demanded.map(|text| rule(&text))).collect();
+    let summary = Summary { goal, constraints, ..Summary::default() };
     Some((lines.join("\n"), summary))
 }
 
@@ -354,9 +358,11 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     let first = entries.first().map_or(0, |entry| entry.id.ordinal);
     let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
     for rule in summary.constraints.iter().filter(|rule| holds(rule) && rule.message >= first) {
-        // It stands in the task, which stays; the last request is one among others in the next summary.
-        let task = asked.first().filter(|_| is_first);
-        if !task.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim())) {
+        // It stands in the task or the last request; when that is one among others, it is told from the data.
+        let is_asked = |line: Option<&(&Entry, &str)>| {
+            line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
+        };
+        if !is_asked(asked.first().filter(|_| is_first)) && !is_asked(asked.last()) {
             say(rule.message, 1, &rule.text);
         }
     }
@@ -675,6 +681,19 @@ mod tests {
         let all = condense(&old, NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
         assert!(all.contains("[✓ user: Rule: Never touch audit_trail.]"), "{all}");
+    }
+
+    #[test]
+    fn what_the_last_request_demands_is_read_back_as_a_rule() {
+        let message = "[Previous Conversation Summary]\n\n--- Summarized Context (3 items) ---\n[✓ user: Task: Port it.]\n[✓ user: Rule: Never push.]\n[✓ user: Now: Write a test for that. Never touch the table audit.]\n\nsummary-depth:0 id:b2454e128b49e802";
+        let (text, said) = read_back(message, 4).unwrap();
+        assert!(text.starts_with(HEAD) && text.ends_with("audit.]"), "{text}");
+        let rules: Vec<(&str, u64)> =
+            said.constraints.iter().map(|rule| (&*rule.text, rule.message)).collect();
+        assert_eq!(
+            (&*said.goal, rules),
+            ("Port it.", vec![("Never push.", 4), ("Never touch the table audit.", 4)])
+        );
     }
 
     #[test]
