@@ -206,12 +206,16 @@ const LEAST_SAID: usize = 3;
 fn is_first_said_by_other(claim: &str, speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
     const RAISING: [&str; 7] =
         ["proposed", "suggested", "pointed", "raised", "recommended", "listed", "offered"];
-    let stems = stems(what);
-    if !verb_before(claim, what).is_some_and(|verb| RAISING.contains(&verb.as_str())) || stems.len() < RAISED
-    {
-        return false;
-    }
-    evidence.first_to_say(&stems, BROUGHT_UP).is_some_and(|first| first != speaker)
+    let is_by_other = |said: &str| {
+        let stems = stems(said);
+        stems.len() >= RAISED
+            && evidence.first_to_say(&stems, BROUGHT_UP).is_some_and(|first| first != speaker)
+    };
+    // `proposed the card, and the user agreed`: the reply is no part of the proposal.
+    let end = ["and the user ", "; the user "].iter().filter_map(|reply| what.find(reply)).min();
+    verb_before(claim, what).is_some_and(|verb| RAISING.contains(&verb.as_str()))
+        && is_by_other(what)
+        && end.is_none_or(|end| is_by_other(&what[..end]))
 }
 
 /// `The assistant asked to use the smallest gift card`: it is said to have asked for what the user had asked for in these words.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use super::{
     evidence::{Clause, Evidence, Speaker},
     polarity::is_negated,
+    speakers::is_refusal,
     support::wishes,
     words::{stem, stems, words},
 };
@@ -12,7 +13,9 @@ use super::{
 /// Returns whether the user is said to want something done to one thing who wants it done to others only: `to cancel the
 /// order`, where the speaker was to be cancelled from the order.
 pub(super) fn is_wish_for_other(sentence: &str, evidence: &Evidence) -> bool {
-    wishes(sentence).into_iter().filter_map(wished).any(|act| {
+    // What was refused nobody wanted done to anything.
+    let wanted = wishes(sentence).into_iter().filter(|wish| !is_refusal(sentence, wish));
+    wanted.filter_map(wished).any(|act| {
         let is_meant = |clause: &Clause| {
             clause.speaker == Speaker::User
                 || clause.speaker == Speaker::Account

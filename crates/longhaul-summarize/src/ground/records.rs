@@ -136,6 +136,15 @@ impl Records {
         found
     }
 
+    /// Returns whether a text has amounts, and each stands in the record of something that the text names.
+    pub(super) fn has_amounts(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let named = self.named(&lower);
+        let told = money(&lower);
+        let has = |amount: &i64| named.iter().any(|(.., name)| self.amounts[*name].contains(amount));
+        !told.is_empty() && told.iter().all(|(.., amount)| has(amount))
+    }
+
     /// Returns the records that a sentence names, or else those of the kind it speaks of that a call changed.
     fn meant(&self, lower: &str, subject: &str) -> Vec<&Record> {
         let named: Vec<&Record> = words(lower).filter_map(|(_, word)| self.all.get(word)).collect();
@@ -395,6 +404,13 @@ assistant: I look. !get_order_details#c1 {"order_id":"#W12"}
 tool#c1: {"order_id":"#W12","items":[{"name":"Desk Lamp","price":50.5},{"name":"Arm Chair","price":80.0}],"status":"pending","payment_history":[{"transaction_type":"payment","amount":130.5,"payment_method_id":"paypal_77"}]}
 assistant: And the other. !get_order_details#c2 {"order_id":"#W13"}
 tool#c2: {"order_id":"#W13","items":[{"name":"Wall Clock","price":20.25}],"status":"delivered","payment_history":[{"transaction_type":"payment","amount":20.25,"payment_method_id":"gift_card_88"}]}
+user: Which gift cards do I have?
+assistant: I look. !get_user_details#c4 {"user_id":"u1"}
+tool#c4: {"payment_methods":{"gift_card_7188":{"id":"gift_card_7188","balance":5},"gift_card_7189":{"id":"gift_card_7189","balance":7}}}
+assistant: You have two.
+user: What is on them?
+assistant: On one $5, on the other $7. When you confirm the cancellation, it will be confirmed.
+user: Yes, I confirm it.
 assistant: Now I cancel. !cancel_pending_order#c3 {"order_id":"#W12","reason":"no longer needed"}
 tool#c3: {"order_id":"#W12","items":[{"name":"Desk Lamp","price":50.5},{"name":"Arm Chair","price":80.0}],"status":"cancelled","payment_history":[{"transaction_type":"payment","amount":130.5,"payment_method_id":"paypal_77"},{"transaction_type":"refund","amount":130.5,"payment_method_id":"paypal_77"}],"cancel_reason":"no longer needed"}
 assistant: The order has been cancelled, and 130.50 goes back to PayPal.
@@ -420,6 +436,9 @@ assistant: The order has been cancelled, and 130.50 goes back to PayPal.
                 (Section::State, "#W13 was delivered."),
                 (Section::Findings, "The Desk Lamp cost $50.50 and the Arm Chair $80."),
                 (Section::Findings, "#W12 was paid with paypal_77."),
+                (Section::Findings, "gift_card_7188 has $5 left."),
+                (Section::Findings, "$7 is left on gift_card_7189."),
+                (Section::State, "The user confirmed the cancellation."),
                 (Section::Findings, "Nothing was refunded to the gift card."),
             ] {
                 assert_eq!(judged(section, truth), Verdict::Stays, "{truth}");
@@ -434,6 +453,7 @@ assistant: The order has been cancelled, and 130.50 goes back to PayPal.
                 (Section::State, "The order had three items."),
                 (Section::Findings, "The Desk Lamp cost $80 and the Arm Chair $50.50."),
                 (Section::Findings, "#W12 was paid with gift_card_88."),
+                (Section::Findings, "gift_card_7188 has $7 left."),
                 (Section::Next, "Refund $130.50 to PayPal."),
             ] {
                 assert_ne!(judged(section, lie), Verdict::Stays, "{lie}");

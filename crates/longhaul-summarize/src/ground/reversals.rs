@@ -4,6 +4,7 @@ use super::{
     atoms::spans,
     evidence::{Clause, Evidence, Speaker},
     polarity::{is_decision, is_negated, is_pending, is_question, speaks_of_removal},
+    speakers::names_user,
     words::{stem, stems, words},
 };
 
@@ -172,7 +173,13 @@ fn tells_of_end(prose: &str) -> bool {
     let told: Vec<&str> = words(prose).map(|(_, word)| word).collect();
     (0..told.len()).filter(|nth| ENDS.contains(&told[*nth].to_lowercase().as_str())).any(|nth| {
         let before = told[nth.saturating_sub(BEFORE)..nth].join(" ");
-        !is_negated(&before) && !is_pending(&before) && !before.to_lowercase().ends_with("to be")
+        // `The user confirmed the refund`: what was agreed to is not done by that.
+        let is_consent = told[nth].eq_ignore_ascii_case("confirmed")
+            && nth.checked_sub(1).is_some_and(|nth| names_user(told[nth]));
+        !is_consent
+            && !is_negated(&before)
+            && !is_pending(&before)
+            && !before.to_lowercase().ends_with("to be")
     })
 }
 

@@ -61,6 +61,12 @@ pub(super) fn is_torn(claim: &str, evidence: &Evidence) -> bool {
         if pair[0].name == pair[1].name || is_joined {
             return false;
         }
+        let behind = claim[pair[1].at..].split(' ').next().map_or(0, str::len);
+        // `gift_card_12 has $157`: a record has the number without its sign.
+        let from = claim[..pair[0].at].strip_suffix('$').map_or(pair[0].at, str::len);
+        if claim.get(from..pair[1].at + behind).is_some_and(|pair| evidence.records.has_amounts(pair)) {
+            return false;
+        }
         let (one, other) = (places(&pair[0]), places(&pair[1]));
         // Of what stands in too many places not all are known.
         if one.is_empty() || other.is_empty() || is_everywhere(&pair[0]) || is_everywhere(&pair[1]) {
