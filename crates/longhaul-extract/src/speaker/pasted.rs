@@ -290,6 +290,9 @@ const STARTS: &[&str] = &[
     "Waiting for the debugger",
     "npm ERR!",
     "npm error",
+    "E   ",
+    "make: *** ",
+    "make[",
 ];
 
 /// How output begins that goes on to the next blank line, whatever its lines look like.
@@ -399,6 +402,13 @@ mod tests {
         assert_eq!(found[0], (Matter::Words, "take this:"));
         assert_eq!(found[1].0, Matter::Pasted);
         assert_eq!(found[2], (Matter::Words, "is it so?"));
+    }
+
+    #[test]
+    fn what_pytest_and_make_say_at_the_end_is_pasted() {
+        for said in ["E       AssertionError: assert 92 == 96", "make: *** [Makefile:12: all] Error 2"] {
+            assert_eq!(pieces(said), [(Matter::Pasted, said)]);
+        }
     }
 
     #[test]
