@@ -145,6 +145,35 @@ impl SummaryRecord {
     /// The version this code writes.
     pub const VERSION: u32 = 1;
 
+    /// Returns a record of a summary by rule of which only `id` and `text` are known, for the caller to fill in what else is.
+    pub fn by_rule(id: SummaryId, text: impl Into<String>) -> SummaryRecord {
+        SummaryRecord {
+            version: SummaryRecord::VERSION,
+            id,
+            parent: None,
+            depth: 0,
+            covers: Span::default(),
+            covered: Vec::new(),
+            kept: Vec::new(),
+            emitted: None,
+            summary: Summary::default(),
+            header: String::new(),
+            lookup: String::new(),
+            text: text.into(),
+            mode: SummaryMode::Rules,
+            model: String::new(),
+            made_with: String::new(),
+            tokens: Tokens::ZERO,
+            tokens_before: Tokens::ZERO,
+            tokens_after: Tokens::ZERO,
+            survival: Default::default(),
+            redactions: Vec::new(),
+            cost: None,
+            created_at_ms: 0,
+            duration_ms: 0,
+        }
+    }
+
     /// Returns the id of a record: a hash of what it covers, how it was made, and what it says.
     pub fn derive_id(
         session: &SessionId,

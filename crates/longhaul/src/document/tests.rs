@@ -164,3 +164,22 @@ fn a_running_summary_that_is_read_back_is_gone_on_with() {
         told.clone_from(text);
     }
 }
+
+// asserts 001-25
+#[test]
+fn a_summary_that_was_omitted_is_no_task() {
+    let omitted = "[Previous Conversation Summary]\n\n[Summary omitted - insufficient budget]\n\nsummary-depth:0 id:1c9d9420d993ca24";
+    let mut said = vec![Message::user(omitted)];
+    for turn in 0..25 {
+        said.extend([
+            Message::user(format!("Mend the invoice number {turn}.")),
+            Message::assistant("It is mended. ".repeat(50)),
+        ]);
+    }
+    let document = document(&said);
+    let config = crate::Preset::Rolling.config();
+    let session = DocumentSession::new(&document, WINDOW, Arc::new(CharsPer4), config, None).unwrap();
+    let text = session.compact(&Within::new(Tokens(2_500))).unwrap().record.text;
+    assert!(text.contains("[✓ user: Task: Mend the invoice number 0.]"), "{text}");
+    assert!(!text.contains("omitted"), "{text}");
+}

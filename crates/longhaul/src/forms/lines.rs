@@ -17,7 +17,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    page::{Page, RULE, TASK, is_a_persons, with_the_person},
+    page::{Page, RULE, TASK, is_a_persons, persons_texts, with_the_person},
     words,
 };
 
@@ -338,11 +338,8 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         }
     };
     let entries = new_entries(request);
-    let asked: Vec<(&Entry, &str)> = entries
-        .iter()
-        .filter(|entry| is_a_persons(&entry.message))
-        .filter_map(|entry| Some((entry, entry.message.texts().find(|text| !text.trim().is_empty())?)))
-        .collect();
+    let asked: Vec<(&Entry, &str)> =
+        entries.iter().filter_map(|entry| Some((entry, persons_texts(&entry.message).next()?))).collect();
     // An update has no task of its own: its first request is one like the others.
     let is_first = !is_update(request);
     for (nth, (entry, text)) in asked.iter().enumerate() {

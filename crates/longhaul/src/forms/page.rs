@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{SummaryRequest, prose_share, rules::is_lasting, shortened};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens};
+use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens, parse_summary};
 
 /// A text that grows by whole lines within a limit.
 #[derive(Clone, Debug)]
@@ -179,6 +179,12 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
 pub(super) fn is_a_persons(message: &Message) -> bool {
     let is_anothers = message.speaker.is_some_and(|speaker| speaker != Speaker::Person);
     message.is_user_text() && message.origin != Origin::Longhaul && !is_anothers
+}
+
+/// Returns the texts of `message` in which a person says something: one that a file begins with may be a summary of ours.
+pub(super) fn persons_texts(message: &Message) -> impl Iterator<Item = &str> {
+    let texts = is_a_persons(message).then(|| message.texts()).into_iter().flatten();
+    texts.filter(|text| !text.trim().is_empty() && parse_summary(text).is_none())
 }
 
 #[cfg(test)]

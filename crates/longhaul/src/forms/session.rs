@@ -7,7 +7,7 @@ use crate::event::whole_words;
 
 use super::{
     cut::cut,
-    page::{Page, TASK, is_a_persons, of_the_person, sure},
+    page::{Page, TASK, of_the_person, persons_texts, sure},
     words,
 };
 
@@ -126,7 +126,7 @@ fn files(changed: &[&str], from: usize) -> String {
 
 /// Returns what the segment was about: the first lines of what a person asked, the newest that say more than a word or two.
 fn topics(request: &SummaryRequest<'_>) -> Vec<String> {
-    let asked = request.entries.iter().rev().filter(|entry| is_a_persons(&entry.message));
+    let asked = request.entries.iter().rev();
     let line = |text: &str| {
         let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
         let sentence =
@@ -135,7 +135,7 @@ fn topics(request: &SummaryRequest<'_>) -> Vec<String> {
         (short.split_whitespace().count() >= 3).then_some(short)
     };
     let mut topics: Vec<String> = Vec::new();
-    for text in asked.filter_map(|entry| entry.message.texts().find_map(line)) {
+    for text in asked.filter_map(|entry| persons_texts(&entry.message).find_map(line)) {
         if topics.len() < MOST_TOPICS && !topics.contains(&text) {
             topics.push(text);
         }

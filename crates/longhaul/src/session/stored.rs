@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    CallId, Covered, Entry, Message, Origin, Outcome, Part, Role, Span, SummaryMode, SummaryRecord, Tokens,
-    ToolResult, parse_summary,
+    CallId, Covered, Entry, Message, Origin, Outcome, Part, Role, Span, SummaryRecord, ToolResult,
+    parse_summary,
 };
 
 use super::{SessionState, Shown, rewrite::Counted};
@@ -35,29 +35,13 @@ impl Stored {
         let (text, said) = forms::read_back(message, entry.id.ordinal)?;
         let ordinal = entry.id.ordinal;
         let summary = SummaryRecord {
-            version: SummaryRecord::VERSION,
-            id,
-            parent: None,
             depth,
             covers: Span { start: ordinal, end: ordinal + 1 },
             covered: vec![Covered::from(entry)],
-            kept: Vec::new(),
-            emitted: None,
             summary: said,
             header: header.to_owned(),
-            lookup: String::new(),
             tokens: counter.count_text(&text),
-            text,
-            mode: SummaryMode::Rules,
-            model: String::new(),
-            made_with: String::new(),
-            tokens_before: Tokens::ZERO,
-            tokens_after: Tokens::ZERO,
-            survival: Default::default(),
-            redactions: Vec::new(),
-            cost: None,
-            created_at_ms: 0,
-            duration_ms: 0,
+            ..SummaryRecord::by_rule(id, text)
         };
         let originals = history[..=front].iter().map(|entry| Some((*entry.message).clone())).collect();
         let ordinals = history.iter().map(|entry| (entry.id.ordinal != ordinal).then_some(entry.id.ordinal));
