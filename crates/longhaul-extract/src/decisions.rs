@@ -169,7 +169,8 @@ const OPENING: &[&str] = &[
 ];
 
 /// Before a reason: it is supposed, or only one case is told.
-const SUPPOSING: &[&str] = &["if", "whether", "maybe", "perhaps", "possibly", "might", "could", "may"];
+const SUPPOSING: &[&str] =
+    &["if", "whether", "maybe", "perhaps", "possibly", "apparently", "might", "could", "may"];
 
 /// Says before a comparison that something shall be so, and not that it is.
 const INTENDS: &str = concat!(
@@ -188,10 +189,21 @@ const OVER: &[&str] = &["resolved", "fixed", "solved", "gone", "clear", "address
 pub(crate) fn settles(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
-    let Some(choice) = persons_choices().and_then(|any| any.find(&lower)).filter(|_| !asks) else {
+    if asks {
         return false;
+    }
+    let Some(choice) = persons_choices().and_then(|any| any.find(&lower)) else {
+        return sets_against(&lower);
     };
     let (before, behind) = (&lower[..choice.start()], &lower[choice.end()..]);
+    let is_of_others = choice.as_str().starts_with("decided")
+        && before
+            .split_whitespace()
+            .last()
+            .is_some_and(|who| ["they", "he", "she", "somebody", "someone"].contains(&who));
+    if is_of_others {
+        return false;
+    }
     // "We keep getting timeouts" tells; a branch is only worked on.
     if choice.as_str().ends_with("take ") && behind.starts_with("a ") {
         return false;
@@ -206,16 +218,38 @@ pub(crate) fn settles(sentence: &str) -> bool {
     !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
 }
 
+/// "Release is 2.0, not 1.9": few words set one thing against another.
+fn sets_against(lower: &str) -> bool {
+    let Some((one, other)) = lower.split_once(", not ").filter(|_| !lower.contains(" , ")) else {
+        return false;
+    };
+    let n_words = |text: &str| text.split_whitespace().count();
+    let tells = one.split(' ').next().is_some_and(|first| TELLERS.contains(&first));
+    !tells && n_words(one) <= 8 && n_words(other) <= 4 && !OTHER.iter().any(|word| other.starts_with(word))
+}
+
+/// Who sets nothing against anything, but says how it is.
+const TELLERS: &[&str] =
+    &["i", "i'm", "it", "it's", "that", "that's", "this", "he", "she", "they", "there", "you", "you're"];
+
+/// What stands behind ", not" where nothing else is named.
+const OTHER: &[&str] = &[
+    "sure", "yet", "so", "too", "really", "even", "that", "because", "a single", "in ", "clear", "the ",
+    "bad", "great", "good", "a problem", "gonna", "going",
+];
+
 /// Words that say, before a choice, that it is not made, or not yet, or in some case.
-const NOT: &[&str] =
-    &["not", "never", "if", "unless", "whether", "nicht", "noch", "ob", "wenn", "pas", "não", "не", "если"];
+const NOT: &[&str] = &[
+    "not", "never", "if", "unless", "whether", "maybe", "perhaps", "possibly", "apparently", "might",
+    "could", "nicht", "noch", "ob", "wenn", "vielleicht", "pas", "não", "не", "если",
+];
 
 /// The same in scripts without blanks.
 const NOT_APART: &[&str] = &["没", "不", "尚未", "还未", "まだ", "もし", "如果"];
 
 /// What a question begins with.
 const WHETHER: &[&str] =
-    &["are we ", "did ", "do we ", "have ", "has ", "should ", "shall ", "what if", "why ", "how "];
+    &["are we ", "did ", "do we ", "had ", "have ", "has ", "should ", "shall ", "what if", "why ", "how "];
 
 fn chooses(text: &str) -> bool {
     choices().is_some_and(|any| any.is_match(&text.to_lowercase()))
@@ -231,7 +265,8 @@ fn persons_choices() -> Option<&'static Regex> {
 }
 
 fn may_settle(text: &str) -> bool {
-    persons_choices().is_some_and(|any| any.is_match(&text.to_lowercase().replace('’', "'")))
+    let lower = text.to_lowercase().replace('’', "'");
+    lower.contains(", not ") || persons_choices().is_some_and(|any| any.is_match(&lower))
 }
 
 /// How persons choose beside [`CHOICES`].
@@ -253,9 +288,31 @@ const PERSONS: &str = concat!(
     // What becomes of a thing.
     r"|\bit is(?:,? then\b|[.!]|$)| is settled\b|'s settled\b|\bis (?:out|off the table|a no-go|ruled out|dropped|postponed|approved|final|decided)(?:[.,;!]|$)| wins(?:[.,;!]|$)",
     r"|\bstays? (?:as it is|as they are|at|with)\b|\b(?:my|our|the) (?:decision|choice|verdict) (?:is|was)\b|\bfor good\b",
-    r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$|^\w+(?: \w+){0,2}, not \w+(?: \w+){0,2}[.!]?$",
+    r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$",
     r"|\bwir (?:nehmen|bleiben bei|behalten)\b|\bon (?:garde|prend|reste sur)\b|\bnos quedamos con\b|\bvamos com\b|\bficamos com\b",
     r"|\bоставляем\b|\bберём\b|就用|就选|にします|で行きます",
+    // Somebody has thought it over, or something said before is over.
+    r"|^(?:strike|scratch|forget|scrap) (?:the|that|what|about|my)\b|\bchange of plans?\b|\bchanged my mind\b|\bon second thoughts?\b",
+    r"|\bmy call\b|\byou win,|\b(?:you )?convinced me\b|\bno more debate\b|\bend of (?:discussion|story|debate)\b|^sold[.,!:]",
+    r"|\bi(?:'ve| have)? (?:slept on it|thought (?:about it|it (?:over|through)))\b|(?:^|[.;] ?)final[.!]?$|\bthat settles it\b",
+    r"|\b(?:is|are|that's|it's|been) decided\b|\bis history\b|\bnever mind\b.*[,;:]",
+    // What is done from here on.
+    r"|\b(?:we|i)(?:'re| are|'m| am) going (?:for\b|with\b|to (?:use|ship|keep|drop|go with|stay|build on|switch|move to|support)\b)",
+    r"|\b(?:we|i)(?:'ll| will| won't| will not) (?:reuse|leave|rename|store|merge|release|wait with|live with)\b",
+    r"|(?:^|[,:;—-] |^(?:ok|okay|so|then|right|well|alright|hmm?|yes|no),? )(?:we|i'll|i) (?:leave|rename|skip|ship|defer|postpone|bump|stay|stick|switch|park|freeze)\b",
+    r"|^(?:you win|right|so|then|ok|okay|alright|fine|good|well)\b.*\bwe (?:do|use|run|go|build|take|support)\b",
+    r"|^(?:\S+ ){1,3}it is,|, so \S+(?: \S+){0,2} it is\b|\bstays? (?:on|off|internal|optional|mandatory|public|private|closed|open|enabled|disabled|out|put)\b|^(?:the )?\S+ stays?[.!]?$",
+    r"|^[\w./-]+ goes, |\bsupport (?:for .{1,40} )?(?:gets|is) dropped\b|^dropping .{1,60} is (?:fine|ok|okay)\b|\bdefaults? to (?:off|on|true|false)\b",
+    r"|\b(?:limit|timeout|capacity|threshold|default|interval|port|version|size) (?:goes|moves|comes|is going) (?:\w+ )?to\b",
+    r"|\b(?:is|are|'s) (?:fine|ok|okay|plenty|good enough|enough) (?:for|with|by) me\b|\bis plenty\b|\bfine by me\b",
+    r"|\bsays \S+, so\b|\bso (?:let's )?do it (?:that way|like that)\b|^(?:both|neither|all (?:three|four) of them)\b",
+    r"|^no .{1,60} (?:this|for this) (?:year|release|sprint|quarter|version|time)\b|\bafter all[.!]?$",
+    r"|\b(?:we're|we are|i'm|im|i am) (?:shipping|choosing|picking|taking|pinning|leaving|parking|dropping|merging|freezing|self-hosting)\b",
+    r"|^(?:pinning|keeping|dropping|sticking|staying|switching|skipping|leaving|shipping|choosing|parking|punting|going) (?:to|with|on|at|the|it|that|this|our|for|in)\b",
+    r"|\b(?:settled|decided|agreed) with \w+|\b(?:decided|final answer|settled|end of story|moving on)[.!]?$|\bsleeping on it\b|\bill (?:go with|take)\b",
+    r"|\b(?:isn't|isnt|not) happening\b|\b(?:is|are) cut(?:[.,;!]|$)|\bexperiment is over\b|^(?:nah|no|ok|okay),? (?:revert|go back|back) to\b",
+    r"|^instead of .* we \w+|\blet's do (?:option|variant|plan|the|both|it (?:with|in|without))\b|\bon part sur\b|\b(?:lassen|nehmen|machen) wir\b",
+    r"|\b(?:lieber|doch lieber|dann eben|wir machen|wir lassen|wir gehen)\b|\bfinalmente (?:vamos|usamos)\b|\bmejor (?:usamos|usa|lo hacemos)\b|\bfinalement\b",
 );
 
 fn choices() -> Option<&'static Regex> {
@@ -410,6 +467,46 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
         ];
         for one in none {
             assert_eq!(decided(&format!("user: {one}")), [""; 0], "{one}");
+        }
+    }
+
+    // asserts 002-18
+    #[test]
+    fn persons_decide_by_what_becomes_of_a_thing_and_by_what_they_say_of_themselves() {
+        let some = [
+            "Bounded it is, capacity 1024.",
+            "Change of plan, the capacity goes up to 4096, Maren measured bursts of 3000.",
+            "Forget what I said about PDF; labels are ZPL for the warehouse printers.",
+            "I'm going for a StatefulSet with one replica, leader election can wait.",
+            "My call: the flag defaults to off in production.",
+            "Release is 2.0, not 1.9.",
+            "Sold. Postgres 16 then.",
+            "Strike the Tuesday thing, Wednesday 05:00 UTC.",
+            "Svenja says PDF, so PDF.",
+            "You win, we do it in Go.",
+            "bookworm stays",
+            "moment goes, date-fns comes.",
+            "so the memory limit goes to 10Gi for the moment",
+            "we leave swap off",
+            "i18n isnt happening for the mvp, moving on",
+            "pinning to llvm 17, the 18 experiment is over",
+            "You can stop weighing it up, we're self-hosting.",
+            "Das mit dem Dark Mode lassen wir jetzt, kommt in 2.0.",
+        ];
+        for one in some {
+            assert!(settles(one), "{one}");
+        }
+        let none = [
+            "the tooltip on the pie chart is cut off at the right edge, fix it pls",
+            "apparently the mobile team decided to go with Flutter, poor sods",
+            "Had we picked Elixir back then we wouldn't have this conversation",
+            "They decided to close the office on Monday.",
+            "Maybe we'll drop the feature later.",
+            "It is slow, not sure why.",
+            "Option A would have been nicer, who knows.",
+        ];
+        for one in none {
+            assert!(!settles(one), "{one}");
         }
     }
 

@@ -16,7 +16,7 @@ use std::{collections::HashMap, fs, path::PathBuf};
 use anyhow::{Context, Result};
 use longhaul_bench::recall::{ours::Before, session::Group};
 use longhaul_extract::{
-    FactIndex, Purpose, checks, constraints, runs, speaker::Speakers, summarize_tool_result, todos, trail,
+    FactIndex, Purpose, checks, constraints, decisions, runs, speaker::Speakers, summarize_tool_result, todos, trail,
 };
 use longhaul_summarize::{
     SummaryRequest,
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let what = args
         .next()
-        .context("what to print: speakers, rules, outcomes, files, checks, digests, statements, contexts")?;
+        .context("what to print: speakers, rules, decisions, outcomes, files, checks, digests, statements, contexts")?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
@@ -59,6 +59,7 @@ fn main() -> Result<()> {
             match what.as_str() {
                 "speakers" => speakers(transcript),
                 "rules" => rules(transcript),
+                "decisions" => decided(transcript),
                 "outcomes" => outcomes(transcript),
                 "files" => files_of(transcript),
                 "digests" => digests(transcript),
@@ -70,7 +71,7 @@ fn main() -> Result<()> {
                 "untyped" => untyped_lines += untyped(transcript),
                 other => {
                     anyhow::bail!(
-                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements, contexts, lines, asked, untyped"
+                        "{other} is none of: speakers, rules, decisions, outcomes, files, checks, digests, statements, contexts, lines, asked, untyped"
                     )
                 }
             }
@@ -101,6 +102,14 @@ fn speakers(transcript: &Transcript) {
 fn rules(transcript: &Transcript) {
     for rule in constraints(transcript.entries(), Speakers::builtin()) {
         println!("m{}: {}", rule.message, rule.text);
+    }
+}
+
+fn decided(transcript: &Transcript) {
+    let entries = transcript.entries();
+    for decision in decisions(entries, Speakers::builtin()) {
+        let role = entries.get(decision.message as usize).map(|entry| entry.message.role);
+        println!("m{} {role:?}: {}", decision.message, decision.text);
     }
 }
 

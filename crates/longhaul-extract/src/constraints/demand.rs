@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::markers;
 
 mod abroad;
+mod built;
+mod facts;
 mod labels;
 mod passing;
 mod phrases;
@@ -76,6 +78,9 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
             None
         };
     }
+    if built::only_muses(&words) {
+        return None;
+    }
     for (phrases, kind) in PHRASES {
         if words.clauses().any(|clause| begins(clause, phrases) && !begins(clause, SUPPOSES)) {
             return plain(*kind);
@@ -88,7 +93,10 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
         let kind = if markers::is_rule(sentence) { DemandKind::Rule } else { DemandKind::Wish };
         return plain(kind);
     }
-    if is_wish(sentence, &words) { plain(DemandKind::Wish) } else { None }
+    if is_wish(sentence, &words) {
+        return plain(DemandKind::Wish);
+    }
+    if facts::states(sentence, &words) { plain(DemandKind::Fact) } else { None }
 }
 
 /// Bytes of the longest sentence that is read.
@@ -268,7 +276,12 @@ fn is_rule(words: &Words) -> bool {
         && !EPISTEMIC.iter().any(|weak| words.has(weak))
         && MODALS.iter().flat_map(|modal| words.before(modal)).any(may_bind);
     let stands = STANDING.iter().any(|phrase| words.has(phrase));
-    opens || forbids || modal && !words.begins(THINKS) || stands || abroad::forbids(words)
+    opens
+        || forbids
+        || modal && !words.begins(THINKS)
+        || stands
+        || abroad::forbids(words)
+        || built::is_rule(words)
 }
 
 /// "Nothing new from the others" tells; "nothing new goes into the release" orders.

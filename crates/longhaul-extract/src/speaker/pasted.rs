@@ -186,6 +186,12 @@ fn is_machine(line: &str) -> bool {
         || text.contains(is_box)
         || is_stamped(text)
         || is_frame(text)
+        || is_build_step(text)
+        || is_columns(text)
+        || text
+            .split(' ')
+            .next()
+            .is_some_and(|word| word.len() > "Warning:".len() && word.ends_with("Warning:"))
         || is_place(text)
         || is_of_an_excerpt(text)
 }
@@ -193,7 +199,8 @@ fn is_machine(line: &str) -> bool {
 /// Whether a paragraph begins as the output of a test run, a crash or a screen does: what follows in it goes on so.
 fn opens_output(paragraph: &str) -> bool {
     let text = paragraph.trim_start();
-    OUTPUT_STARTS.iter().any(|start| text.starts_with(start)) || text.starts_with(is_box)
+    let first = text.lines().next().unwrap_or_default();
+    OUTPUT_STARTS.iter().any(|start| text.starts_with(start)) || text.starts_with(is_box) || is_banner(first)
 }
 
 fn is_box(c: char) -> bool {
@@ -230,6 +237,32 @@ const MONTHS: [&str; 12] =
 fn is_of_an_excerpt(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
     text.starts_with("--> ") || rest == "|" || rest.starts_with("| ") && !rest[1..].contains('|')
+}
+
+/// A line of an image's build: `#8 0.310 Unpacking libx2`, `#9 [2/7] RUN make`, `#9 DONE 2.1s`.
+fn is_build_step(text: &str) -> bool {
+    let Some((number, rest)) = text.strip_prefix('#').and_then(|text| text.split_once(' ')) else {
+        return false;
+    };
+    let is_time =
+        |word: &str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let first = rest.split(' ').next().unwrap_or_default();
+    !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && (is_time(first)
+            || first.starts_with('[')
+            || ["DONE", "CACHED", "ERROR", "sha256:"].contains(&first))
+}
+
+/// A row of a table as programs print it (`ns-0   worker-0   1/1   Running`), a banner, a test file's row of dots.
+fn is_columns(text: &str) -> bool {
+    let fields = text.split("  ").filter(|field| !field.trim().is_empty()).count();
+    fields >= 4 || is_banner(text) || text.ends_with("%]")
+}
+
+/// `===== test session starts =====`
+fn is_banner(text: &str) -> bool {
+    text.starts_with("===") && text.ends_with("===") && text.contains(' ')
 }
 
 /// A frame of a stack: `at run (src/a.ts:1:2)`.
@@ -290,6 +323,21 @@ const STARTS: &[&str] = &[
     "Waiting for the debugger",
     "npm ERR!",
     "npm error",
+    "npm warn",
+    "npm WARN",
+    "ERROR: ",
+    "FATAL: ",
+    "WARNING:  ",
+    "LOG:  ",
+    "HINT:  ",
+    "DETAIL:  ",
+    "WARN[",
+    "[WARN",
+    "[ERROR",
+    "[INFO",
+    "Error from server",
+    "nginx: [",
+    "> Task :",
     "E   ",
     "make: *** ",
     "make[",
@@ -402,6 +450,24 @@ mod tests {
         assert_eq!(found[0], (Matter::Words, "take this:"));
         assert_eq!(found[1].0, Matter::Pasted);
         assert_eq!(found[2], (Matter::Words, "is it so?"));
+    }
+
+    #[test]
+    fn what_an_image_build_a_test_run_or_a_table_says_is_pasted() {
+        for said in [
+            "#9 1.860 WARNING: Running pip as root can break things. Do not do this; always use a virtual environment.",
+            "#8 [build 2/7] RUN make",
+            "NAMESPACE     NAME         READY   STATUS    RESTARTS",
+            "============================= test session starts ==============================",
+            "tests/test_stage0.py ........................  [  0%]",
+            "PytestUnknownMarkWarning: Unknown mark. You must register custom marks.",
+            "Error from server (Forbidden): pods is forbidden: it must not be listed",
+        ] {
+            assert_eq!(pieces(said), [(Matter::Pasted, said)]);
+        }
+        for said in ["#12 must not be merged before Friday.", "Only  two  blanks here, never tabs."] {
+            assert_eq!(pieces(said), [(Matter::Words, said)]);
+        }
     }
 
     #[test]

@@ -396,7 +396,7 @@ fn sample(mut lines: Vec<&str>) -> Vec<&str> {
     if lines.len() <= FIRST_LINES + LAST_LINES {
         return lines;
     }
-    let shape = |line: &str| hash_of(folded(line).filter(|byte| !byte.is_ascii_digit()));
+    let shape = |line: &str| hash_of(shape(line));
     let last = lines.split_off(lines.len() - LAST_LINES);
     let middle = lines.split_off(FIRST_LINES);
     let mut seen: HashSet<u32> = lines.iter().map(|line| shape(line)).collect();
@@ -414,12 +414,22 @@ pub fn key(text: &str) -> u32 {
     hash_of(folded(text))
 }
 
-/// Returns a hash of `text` in which numbers do not count either: the rows of a table of readings have the same. `None` where
-/// there is no number, and for a record of JSON: its numbers are what it is there for.
+/// Returns a hash of `text` in which numbers do not count either, nor how often a mark is repeated: the rows of a table of readings have the
+/// same. `None` where there is no number, and for a record of JSON: its numbers are what it is there for.
 pub fn form(text: &str) -> Option<u32> {
     let bytes = text.as_bytes();
     let is_row = bytes.iter().any(u8::is_ascii_digit) && memchr::memmem::find(bytes, b"\":").is_none();
-    is_row.then(|| hash_of(folded(text).filter(|byte| !byte.is_ascii_digit())))
+    is_row.then(|| hash_of(shape(text)))
+}
+
+/// Returns `text` folded, without digits, each run of a mark once.
+fn shape(text: &str) -> impl Iterator<Item = u8> {
+    let mut before = 0;
+    folded(text).filter(|byte| !byte.is_ascii_digit()).filter(move |byte| {
+        let is_again = *byte == before && byte.is_ascii_punctuation();
+        before = *byte;
+        !is_again
+    })
 }
 
 fn folded(text: &str) -> impl Iterator<Item = u8> {

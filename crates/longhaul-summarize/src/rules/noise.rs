@@ -12,6 +12,15 @@ pub(super) fn says_nothing(line: &str) -> bool {
         || is_a_path(line)
         || is_stack_frame(line)
         || is_hexadecimal(line)
+        || is_row_of_dots(line)
+}
+
+/// Whether a line has a dot for each test of a file that passed: `tests/test_a.py ....s.. [ 12%]`.
+fn is_row_of_dots(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip(1);
+    let dots = words.next().unwrap_or_default();
+    let is_rest = words.all(|word| word == "[" || word.ends_with("%]"));
+    is_rest && dots.len() >= 3 && dots.bytes().all(|byte| matches!(byte, b'.' | b's' | b'x'))
 }
 
 /// Whether a line belongs to the frame that a harness puts around what a command printed.

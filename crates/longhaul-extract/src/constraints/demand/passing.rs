@@ -1,6 +1,6 @@
 //! Orders of the moment: what somebody wants done or changed now, and no rule for later.
 
-use super::{Words, begins, phrases::STANDING_VERBS, work};
+use super::{Words, begins, built, phrases::STANDING_VERBS, work};
 use crate::constraints::markers;
 
 /// Returns whether `sentence` only says what is wanted at the moment, though it has a word of demand: it reacts to what was
@@ -9,7 +9,7 @@ use crate::constraints::markers;
 pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     let words = Words::of(sentence);
     let text = &*words.text;
-    if markers::is_rule(sentence) || super::label(sentence).is_some() {
+    if markers::is_rule(sentence) || super::label(sentence).is_some() || built::is_rule(&words) {
         return false;
     }
     let body = words.body();
@@ -49,10 +49,12 @@ pub(super) fn asks_to_be_told(body: &str) -> bool {
     begins(rest, WHAT) && !has(body, BINDING_ANYWHERE) && !has(behind, BINDING_BEHIND)
 }
 
-/// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it.
+/// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it. What gives the
+/// reason for a limit points back at it: "keep it under 180 kB, CI checks it".
 fn points_outside(body: &str) -> bool {
-    let clauses = body.split('|').map(str::trim_end);
-    let ends = clauses.into_iter().any(|clause| POINTERS.iter().any(|word| clause.ends_with(word)));
+    let n_clauses = if LIMITING.iter().any(|word| body.contains(word)) { 1 } else { usize::MAX };
+    let mut clauses = body.split('|').map(str::trim_end).take(n_clauses);
+    let ends = clauses.any(|clause| POINTERS.iter().any(|word| clause.ends_with(word)));
     let second = body.split(' ').nth(1).unwrap_or_default();
     ends || matches!(second, "it" | "this" | "them") || body.contains(" here in ")
 }
@@ -113,8 +115,12 @@ const LASTING: &[&str] = &[
     " all ", " every ", " everything ", " any ", " each ", " whenever ", " unless ", " until ", " only ",
     " without ", " before ", " after ", " from now on ", " from here on ", " going forward ", " as a rule ",
     " in general ", " by default ", " at most ", " at least ", " no more than ", " never ", " always ",
-    " may not ", " not allowed ", " when ", " if ", " rather than ", " instead of ", " off limits ",
+    " may not ", " not allowed ", " read-only ", " whatever you do ", " when ", " if ", " rather than ",
+    " instead of ", " off limits ",
 ];
+
+/// What sets a limit.
+const LIMITING: &[&str] = &[" under ", " below ", " within ", " max ", " up to "];
 
 /// What a clause ends in that points at something outside of it.
 const POINTERS: &[&str] = &[

@@ -31,11 +31,13 @@ pub(super) const NOT_THINGS: &[&str] = &[
 pub(super) const ORDERS_OPEN: &[&str] = &[
     "never", "always", "don't", "dont", "do not", "avoid", "make sure", "ensure", "be sure", "make certain",
     "only", "under no circumstances", "at no point", "not a single", "stick to", "stick with", "no more",
-    "we never", "we always", "we only", "you never", "you always", "you only", "we don't want",
+    "we never", "we always", "we only", "you never", "you always", "you only", "you don't", "we don't want",
     "we do not want", "we don't use", "we don't need", "we do not need", "we do not use",
-    "i don't want you to", "i do not want you to", "we don't want you to", "you can't", "you cannot",
-    "you can only", "you may not", "you may only", "we can't", "we cannot", "let's not", "let's never",
-    "let's always", "let's only", "refrain from", "keep your hands off", "everything must",
+    "i don't want you to", "i do not want you to", "i don't want to see", "i do not want to see",
+    "i don't want any", "i do not want any", "i never want", "i want no", "we want no",
+    "we don't want you to", "you can't", "you cannot", "you can only", "you may not", "you may only",
+    "we can't", "we cannot", "let's not", "let's never", "let's always", "let's only", "refrain from",
+    "keep your hands off", "everything must",
 ];
 
 /// Words of duty, wherever they stand.
@@ -114,6 +116,8 @@ pub(super) const STANDING: &[&str] = &[
     " goes through ",
     " go to ",
     " goes to ",
+    " go behind ",
+    " goes behind ",
     " can only ",
     " needs approval ",
     " need approval ",
@@ -196,7 +200,9 @@ pub(super) const VERBS: &[&str] = &[
 pub(super) const TELLS: &[&str] = &[
     "never seen", "never heard", "never thought", "never had", "never happened", "never knew",
     "never noticed", "never been", "don't worry", "do not worry", "don't get me wrong", "don't know",
-    "don't think", "don't see", "don't have",
+    "don't think", "don't see", "don't have", "you don't have", "you don't need", "you don't know",
+    "you don't want", "you don't seem", "you don't look", "you don't mind", "you don't like",
+    "you don't say", "you don't think",
 ];
 
 /// What opens a sentence in which somebody thinks aloud: it is a wish, however it is put.
@@ -232,7 +238,8 @@ pub(super) const NO_BANS_ABROAD: &[&str] = &[
 pub(super) const NOBODY_TELLS: &[&str] = &[
     "knows", "knew", "cares", "cared", "noticed", "said", "told", "uses", "used", "answered", "came",
     "seems", "is", "was", "has", "had", "else", "would", "could", "can", "will", "likes", "wants",
-    "complained", "reads",
+    "complained", "reads", "chose", "wrote", "made", "took", "saw", "did", "went", "found", "thought",
+    "gave", "really",
 ];
 
 /// How a sentence begins by which nobody may do something.
@@ -257,9 +264,9 @@ pub(super) const NOTHING_TELLS: &[&str] = &[
     "nothing new", "nothing else", "nothing more", "nothing yet", "nothing happened", "nothing to",
     "nothing wrong", "nothing special", "nothing came", "nothing changed", "nothing has", "nothing was",
     "nothing is wrong", "nothing works", "not a", "not me", "not bad", "not yet", "not sure", "not really",
-    "not that", "not much", "not too", "not so", "not quite", "not at all", "not here", "not now",
-    "not everyone", "not everybody", "not only", "not even", "not working", "not found", "not good",
-    "not great", "not necessarily",
+    "not gonna", "not that", "not much", "not too", "not so", "not quite", "not at all", "not here",
+    "not now", "not everyone", "not everybody", "not only", "not even", "not working", "not found",
+    "not good", "not great", "not necessarily",
 ];
 
 /// How somebody goes back on what they said.

@@ -7,7 +7,19 @@ use super::{begins, passing::asks_to_be_told};
 pub(super) fn is_work(body: &str) -> bool {
     let asked = ASKING.iter().find_map(|opener| body.strip_prefix(opener)).unwrap_or(body);
     let is_asked_to_tell = asked.len() < body.len() && asks_to_be_told(asked);
-    is_asked_to_tell || names_work(asked) && !recurs(asked)
+    is_asked_to_tell || names_work(asked) && !recurs(asked) || changes_one_thing(asked)
+}
+
+/// "Make the delay exponential instead of fixed": a thing that is there is to be another.
+fn changes_one_thing(order: &str) -> bool {
+    let Some((verb, object)) = order.split_once(' ') else { return false };
+    let Some((before, _)) = [" instead of ", " rather than "].iter().find_map(|than| object.split_once(than))
+    else {
+        return false;
+    };
+    ["make", "change", "turn", "let"].contains(&verb)
+        && begins(object, &["the", "this", "that", "it"])
+        && !recurs(&format!("{before} "))
 }
 
 /// Returns whether an order begins as one for a piece of work does.
@@ -25,7 +37,8 @@ fn names_work(order: &str) -> bool {
         }
         "ask" => {
             let is_of_others = !begins(object, &["me", "us", "first", "before", "for", "if", "when"]);
-            is_of_others && ASKED.iter().any(|about| object.contains(about))
+            let is_name = !object.trim_end_matches([' ', '|']).contains(' ');
+            is_of_others && (is_name || ASKED.iter().any(|about| object.contains(about)))
         }
         _ => TASKS.iter().any(|(of, objects)| *of == verb && begins(object, objects)),
     }
@@ -115,7 +128,7 @@ const RECURRING: &[&str] = &[
 ];
 
 /// What comes again and again.
-const OCCASIONS: &[&str] = &[
+pub(super) const OCCASIONS: &[&str] = &[
     "answer", "bug", "change", "commit", "deploy", "edit", "feature", "fix", "merge", "message", "pr",
     "push", "release", "response", "session", "step", "task", "time", "turn",
 ];
