@@ -312,6 +312,9 @@ const PERSONS: &str = concat!(
     r"|\b(?:settled|decided|agreed) with \w+|\b(?:decided|final answer|settled|end of story|moving on)[.!]?$|\bsleeping on it\b|\bill (?:go with|take)\b",
     r"|\b(?:isn't|isnt|not) happening\b|\b(?:is|are) cut(?:[.,;!]|$)|\bexperiment is over\b|^(?:nah|no|ok|okay),? (?:revert|go back|back) to\b",
     r"|^instead of .* we \w+|\blet's do (?:option|variant|plan|the|both|it (?:with|in|without))\b|\bon part sur\b|\b(?:lassen|nehmen|machen) wir\b",
+    r"|\btalked it over\b|\boverrul(?:e|ing) (?:you|that|this|it)\b|\bmy pick is\b|\bdone deal\b|\b(?:call|calling) it off\b|\bcall(?:ing)? (?:it|that|this) off\b",
+    r"|^(?:actually|no|nah|actually no),? (?:no, )?(?:revert|go back|back) to\b|\bkeep both\b|\bit (?:shall|will) be[.!]?$|\bis the one[.,!]|\b(?:i'm|im|i am) cutting\b",
+    r"|\bstays? in[.!]?$|\b(?:we|i) shall (?:go|keep|take|renew|stay|use|have|drop|do)\b|^(?:yeah|yes|yep|ok),? the \S+(?: \S+){0,2} one\b|^\S+ \d[\w.]* not \d",
     r"|\b(?:lieber|doch lieber|dann eben|wir machen|wir lassen|wir gehen)\b|\bfinalmente (?:vamos|usamos)\b|\bmejor (?:usamos|usa|lo hacemos)\b|\bfinalement\b",
 );
 

@@ -71,7 +71,10 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
     if is_question {
         let asks_politely =
             words.begins(POLITE) || words.after_opener().is_some_and(|rest| begins(rest, POLITE));
-        let rule = [" make sure ", " never ", " always ", " don't ", " do not ", " only ", " without "];
+        let rule = [
+            " make sure ", " habit ", " from now on ", " never ", " always ", " don't ", " do not ",
+            " only ", " without ",
+        ];
         return if asks_politely && rule.iter().any(|rule| text.contains(rule)) {
             plain(DemandKind::Wish)
         } else {

@@ -32,12 +32,23 @@ pub(super) fn only_muses(words: &Words) -> bool {
     muses || (is_case || is_hearsay) && !is_firm
 }
 
-/// "Before you run anything slow, ask me"; "if you change C code, keep it C99".
+/// "Before you run anything slow, ask me"; "if you change C code, keep it C99"; "when you email suppliers keep me in cc".
 fn orders_under_a_condition(words: &Words) -> bool {
-    let Some((condition, behind)) = words.text.trim_start().split_once(" | ") else { return false };
-    let is_meant = begins(condition, CONDITIONS) && !begins(condition, COURTESIES);
-    is_meant && (begins(behind, VERBS) || begins(behind, &["please", "always", "first"]))
-        || is_on_each_occasion(words) && words.text.split(' ').any(|word| VERBS.contains(&word))
+    if words.begins(EACH_TIME_YOU) || is_on_each_occasion(words) && orders(&words.text) {
+        return true;
+    }
+    if !words.begins(CONDITIONS) || words.begins(COURTESIES) {
+        return false;
+    }
+    let text = words.text.trim_start();
+    match text.split_once(" | ") {
+        Some((_, behind)) if begins(behind, VERBS) || begins(behind, &["please", "always", "first"]) => true,
+        _ => text.split(' ').skip(4).take_while(|word| *word != "|").any(|word| VERBS.contains(&word)),
+    }
+}
+
+fn orders(text: &str) -> bool {
+    text.split(' ').any(|word| VERBS.contains(&word))
 }
 
 /// "At the end of each session", "before every push".
@@ -59,7 +70,13 @@ fn is_limited(words: &Words) -> bool {
     let n_words = text.split(' ').filter(|word| *word != "|").count();
     let ends = |clause: &str| clause.split(' ').count() > 2 && clause.ends_with(" everywhere");
     let mut clauses = text.split('|').map(|clause| clause.trim().trim_end_matches(" please"));
-    n_words > 3 && text.trim_end_matches(" please").ends_with(" only")
+    let is_short = |clause: &str| {
+        clause.ends_with(" only") && clause.split(' ').count() == 2 && !begins(clause, super::NOT_LIMITS)
+    };
+    let n_bans = clauses.clone().filter(|clause| super::forbids_clause(&format!("{clause} "))).count();
+    n_bans > 1
+        || text.contains('|') && clauses.clone().any(is_short)
+        || n_words > 3 && text.trim_end_matches(" please").ends_with(" only")
         || clauses.any(|clause| clause == "everywhere" || ends(clause))
 }
 
@@ -111,12 +128,12 @@ fn is_measured(words: &Words) -> bool {
 
 /// "SQL keywords in upper case, that's how we do it".
 fn is_the_custom(words: &Words) -> bool {
-    [
+    let customs = [
         " house rule ", " how we do it ", " how we do things ", " the way we do it ", " is our rule ",
-        " is our gate ",
-    ]
-    .iter()
-    .any(|custom| words.has(custom))
+        " is our gate ", " how we always ",
+    ];
+    let ours = words.begins(OUR_WAYS) && words.text.split(" |").any(|clause| clause.ends_with(" here"));
+    ours || words.begins(WANTS_NONE) && !words.begins(WANTS) || customs.iter().any(|custom| words.has(custom))
 }
 
 /// "You may touch the manifest, but nothing else".
@@ -168,9 +185,26 @@ const COURTESIES: &[&str] = &[
 ];
 
 /// What names each time that something is done.
+const EACH_TIME_YOU: &[&str] = &["each time you", "every time you", "whenever you", "any time you"];
+
+/// The same of an occasion.
 const EACH_TIME: &[&str] = &[
     "at the end of each", "at the end of every", "after each", "after every", "before each", "before every",
     "on each", "on every", "in each", "in every", "for each", "for every", "with each", "with every",
+];
+
+/// How somebody tells how things are done where they are.
+const OUR_WAYS: &[&str] = &[
+    "we write", "we use", "we say", "we spell", "we call", "we name", "we keep", "we put", "we log", "we do",
+    "we test",
+];
+
+/// What somebody does not want to be, and what begins alike and asks for something else.
+const WANTS_NONE: &[&str] = &["i don't want", "i do not want", "we don't want"];
+const WANTS: &[&str] = &[
+    "i don't want to", "i do not want to", "i don't want the", "i don't want it", "i don't want this",
+    "i don't want that", "i don't want them", "i do not want the", "i do not want it", "we don't want to",
+    "we don't want the",
 ];
 
 /// What opens an order that holds for all that is done.
@@ -248,18 +282,22 @@ pub(super) const OF_TROUBLE: &[&str] = &[
 /// What says that somebody only thinks of something.
 const MUSING: &[&str] = &[
     " think about ", " consider ", " at some point ", " some day ", " someday ", " one day ", " eventually ",
-    " who knows ", " i guess ", " no idea ", " not sure ", " i wonder ", " not yet ",
+    " who knows ", " i guess ", " no idea ", " not sure ", " i wonder ", " not yet ", " should never have ",
 ];
 
 /// What says that a case is not given.
 const WOULD_BE: &[&str] = &[" we'd ", " i'd ", " they'd ", " would ", " could be ", " might ", " i suppose "];
 
 /// What others say or think.
-const HEARSAY: &[&str] =
-    &[" claims ", " claim ", " reckons ", " reckon ", " argues ", " on the fence ", " swears by "];
+const HEARSAY: &[&str] = &[
+    " claims ", " thinks ", " claim ", " reckons ", " reckon ", " argues ", " on the fence ", " swears by ",
+];
 
 /// What opens a case that is not given: what would follow is told.
-const CASES: &[&str] = &["if we", "if i", "if they", "if that", "if only", "suppose we", "i wonder"];
+const CASES: &[&str] = &[
+    "if we", "if i", "if they", "if that", "if only", "suppose we", "i wonder", "wondering",
+    "i read somewhere", "i heard", "i was told",
+];
 
 #[cfg(test)]
 mod tests {

@@ -7,11 +7,11 @@ pub(super) const POLITE: &[&str] =
 
 /// Words after which a clause begins.
 pub(super) const OPENERS: &[&str] = &[
-    " and ", " but ", " so ", " then ", " please ", " also ", " just ", " ok ", " okay ", " yeah ", " yes ",
-    " now ", " alright ", " well ", " otherwise ", " or ", " hey ", " that ", " because ", " to ", " again ",
-    " further ", " therefore ", " here on ", " now on ", " for now ", " until then ", " till then ",
-    " the meantime ", " the moment ", " time being ", " today ", " this week ", " meanwhile ", " und ",
-    " aber ", " bitte ", " et ", " mais ", " pero ",
+    " and ", " but ", " so ", " then ", " please ", " pls ", " plz ", " also ", " just ", " ok ", " okay ",
+    " yeah ", " yes ", " now ", " alright ", " well ", " otherwise ", " or ", " hey ", " that ", " because ",
+    " to ", " again ", " further ", " therefore ", " here on ", " now on ", " for now ", " until then ",
+    " till then ", " the meantime ", " the moment ", " time being ", " today ", " this week ", " meanwhile ",
+    " und ", " aber ", " bitte ", " et ", " mais ", " pero ",
 ];
 
 /// What people cry out before they say what they want.
@@ -29,15 +29,15 @@ pub(super) const NOT_THINGS: &[&str] = &[
 
 /// What opens a clause that gives an order to be kept.
 pub(super) const ORDERS_OPEN: &[&str] = &[
-    "never", "always", "don't", "dont", "do not", "avoid", "make sure", "ensure", "be sure", "make certain",
-    "only", "under no circumstances", "at no point", "not a single", "stick to", "stick with", "no more",
-    "we never", "we always", "we only", "you never", "you always", "you only", "you don't", "we don't want",
-    "we do not want", "we don't use", "we don't need", "we do not need", "we do not use",
-    "i don't want you to", "i do not want you to", "i don't want to see", "i do not want to see",
-    "i don't want any", "i do not want any", "i never want", "i want no", "we want no",
-    "we don't want you to", "you can't", "you cannot", "you can only", "you may not", "you may only",
-    "we can't", "we cannot", "let's not", "let's never", "let's always", "let's only", "refrain from",
-    "keep your hands off", "everything must",
+    "never", "always", "don't", "dont", "don't ever", "do not", "avoid", "make sure", "ensure", "be sure",
+    "make certain", "only", "under no circumstances", "at no point", "not a single", "stick to",
+    "stick with", "no more", "we never", "we always", "we only", "you never", "you always", "you only",
+    "you don't", "we don't want", "we do not want", "we don't use", "we don't need", "we do not need",
+    "we do not use", "i don't want you to", "i do not want you to", "i don't want to see",
+    "i do not want to see", "i don't want any", "i do not want any", "i never want", "i want no",
+    "we want no", "we don't want you to", "you can't", "you cannot", "you can only", "you may not",
+    "you may only", "we can't", "we cannot", "let's not", "let's never", "let's always", "let's only",
+    "refrain from", "keep your hands off", "everything must",
 ];
 
 /// Words of duty, wherever they stand.
@@ -66,6 +66,7 @@ pub(super) const EPISTEMIC: &[&str] = &[
     " doesn't have to ",
     " would have to ",
     " might need to ",
+    " should never have ",
 ];
 
 /// What stands before a word of duty that demands nothing of the one it is said to.
@@ -88,6 +89,13 @@ pub(super) const STANDING: &[&str] = &[
     " hands off ",
     " read-only ",
     " from now on ",
+    " from here on ",
+    " from this point on ",
+    " from today on ",
+    " always in ",
+    " always with ",
+    " always as ",
+    " read only ",
     " going forward ",
     " as a rule ",
     " under any circumstances ",

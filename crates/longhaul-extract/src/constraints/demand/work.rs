@@ -59,7 +59,10 @@ fn recurs(order: &str) -> bool {
     let before =
         |rest: &str| rest.split(' ').next().is_some_and(|word| word == "you" || word.ends_with("ing"));
     let behind = |word: &'static str| order.split(word).skip(1);
-    let ends = [" when you're done ", " when you are done ", " when done ", " if you can ", " if possible "];
+    let ends = [
+        " when you're done ", " when you are done ", " when done ", " if you can ", " if possible ",
+        " if poss ",
+    ];
     let is_conditional = has(&[" if ", " when "]) && !has(&ends) && !order.starts_with("keep ");
     has(RECURRING)
         || is_conditional
@@ -124,7 +127,8 @@ const TASKS: &[(&str, &[&str])] = &[
 const RECURRING: &[&str] = &[
     " always ", " never ", " only ", " not ", "n't ", " no ", " nothing ", " whenever ", " unless ",
     " from now on ", " from here on ", " going forward ", " by default ", " as a rule ", " at most ",
-    " at least ", " no more than ", " instead of ", " rather than ", " with me ", " once a ", " per ",
+    " at least ", " no more than ", " instead of ", " rather than ", " with me ", " once a ", " per commit ",
+    " per pr ", " per file ", " per day ", " per week ",
 ];
 
 /// What comes again and again.
