@@ -8,6 +8,7 @@ mod assemble;
 mod clip;
 pub(crate) mod digest;
 mod needed;
+mod owed;
 mod plan;
 pub(crate) mod ranked;
 mod share;

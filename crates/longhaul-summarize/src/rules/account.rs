@@ -12,6 +12,7 @@ use super::{
     asks::{is_substantial, last_line, last_words},
     clip::GAP,
     few::{FewOf, sent},
+    overruled::Overruling,
     runs::{Purpose, Run},
     spoken::spoken,
     tools::clipped,
@@ -26,6 +27,7 @@ pub(super) fn account(
     few: FewOf<'_>,
     subjects: &Subjects,
     demanded: Vec<Constraint>,
+    (decided, overruling): (&[Decision], &Overruling),
 ) -> Summary {
     let (entries, speakers) = (request.entries, request.index.speakers());
     let carried = request.previous.map(|record| &record.summary);
@@ -34,7 +36,7 @@ pub(super) fn account(
     let mut summary = Summary {
         narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
         participants: if is_talk { participants(entries) } else { Vec::new() },
-        decisions: last_decisions(&few, speakers),
+        decisions: last_decisions(&few, speakers, decided, overruling),
         domain_entities: entities(subjects),
         files: notes(acts, request),
         commands: commands(runs),
@@ -54,13 +56,19 @@ pub(super) fn account(
         .map(|error| error.error.clone())
         .collect();
     if let Some(carried) = carried {
-        carry(&mut summary, carried, by_rule, entries);
+        carry(&mut summary, carried, by_rule, entries, overruling);
     }
     summary
 }
 
 /// Adds what the previous summary says of messages whose originals are not among `entries`; decisions where rules told them, which quote.
-fn carry(summary: &mut Summary, carried: &Summary, by_rule: bool, entries: &[Entry]) {
+fn carry(
+    summary: &mut Summary,
+    carried: &Summary,
+    by_rule: bool,
+    entries: &[Entry],
+    overruling: &Overruling,
+) {
     let ordinal = |entry: &Entry| entry.id.ordinal;
     let (first, last) = (entries.first().map_or(0, ordinal), entries.last().map_or(0, ordinal));
     let is_whole = first == 0 && last < entries.len() as u64;
@@ -73,7 +81,7 @@ fn carry(summary: &mut Summary, carried: &Summary, by_rule: bool, entries: &[Ent
     summary.constraints.sort_by_key(|constraint| constraint.message);
     summary.constraints = latest(std::mem::take(&mut summary.constraints), MOST_CONSTRAINTS);
     if by_rule {
-        let is_new = |one: &&String| !summary.decisions.contains(one);
+        let is_new = |one: &&String| !summary.decisions.contains(one) && overruling.by(first, one).is_none();
         let older: Vec<String> = carried.decisions.iter().filter(is_new).cloned().collect();
         summary.decisions.splice(0..0, older);
         summary.decisions = latest(std::mem::take(&mut summary.decisions), MOST_DECISIONS);
@@ -148,15 +156,18 @@ fn name(text: &str) -> Option<&str> {
     (is_short && !name.contains('\n')).then_some(name)
 }
 
-/// Returns the last decisions, oldest first: what lies before them is not read.
-fn last_decisions(few: &FewOf<'_>, speakers: &Speakers) -> Vec<String> {
-    let newest = |entries: &[Entry]| -> Vec<Decision> {
-        let of = |entry| decisions(std::slice::from_ref(entry), speakers).into_iter().rev();
-        let mut newest: Vec<_> = entries.iter().rev().flat_map(of).take(MOST_DECISIONS).collect();
-        newest.reverse();
-        newest
-    };
-    let mut all = [newest(few.users), newest(few.telling)].concat();
+/// Returns the last decisions, those that the person `decided` and the model's, oldest first.
+fn last_decisions(
+    few: &FewOf<'_>,
+    speakers: &Speakers,
+    decided: &[Decision],
+    overruling: &Overruling,
+) -> Vec<String> {
+    let of = |entry| decisions(std::slice::from_ref(entry), speakers).into_iter().rev();
+    let mut models: Vec<_> = few.telling.iter().rev().flat_map(of).take(MOST_DECISIONS).collect();
+    models.reverse();
+    models.retain(|one| overruling.by(one.message, &one.text).is_none());
+    let mut all = [decided, &models].concat();
     all.sort_by_key(|decision| decision.message);
     latest(all, MOST_DECISIONS).into_iter().map(|decision| decision.text).collect()
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use longhaul_extract::{
-    Domain, StatementKind,
+    Decision, Domain, StatementKind,
     speaker::{Matter, Segment},
     statement_key,
 };
@@ -21,8 +21,9 @@ use super::{
 use crate::sentences::sentences;
 
 impl<'a> Fixed<'a> {
-    /// The newest request, and what was asked before it. Where an earlier summary is told on, it tells what was asked first.
-    pub(super) fn requests(&mut self, is_continued: bool) {
+    /// The newest request, and what was asked before it, but for what is `decided` and told as that. Where an earlier summary is told on,
+    /// it tells what was asked first.
+    pub(super) fn requests(&mut self, is_continued: bool, decided: &[Decision]) {
         let speakers = self.request.index.speakers();
         let first = first_task(self.few.persons).filter(|_| !is_continued);
         let asks = |(entry, text): (&'a Entry, &str)| asks_something(text).then_some(entry);
@@ -53,6 +54,15 @@ impl<'a> Fixed<'a> {
             room -= self.cost(&body);
             self.add_about(Heading::Request, &format!(" ({})", newest.id), body);
         }
+        let is_first = |entry: &Entry| first.is_some_and(|(first, _)| first.id == entry.id);
+        let told_elsewhere: Vec<&Entry> = asked
+            .extract_if(.., |entry| !is_first(entry) && entry.id != newest.id && self.is_told(entry, decided))
+            .collect();
+        // They would have stood here.
+        let of_decided = |entry: &&Entry| {
+            own_text(&entry.message, speakers).map(|text| self.cost(text)).unwrap_or_default()
+        };
+        room -= told_elsewhere.iter().map(of_decided).sum::<Tokens>().scaled(0.5);
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let task = self.carried_task().filter(|_| !is_continued);
         let task = task.map(|task| self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT)));

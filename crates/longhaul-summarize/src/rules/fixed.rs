@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use hashbrown::HashSet;
+use longhaul_extract::Decision;
 use longhaul_transcript::{Entry, Role, Tokens};
 
 use super::{
@@ -11,6 +12,7 @@ use super::{
     asks::{asks_something, last_line, own_text},
     clip,
     few::{FewOf, sent},
+    gist::{gist, keeps_demands},
     heading::Heading,
     spoken::spoken,
     trail::Trail,
@@ -45,6 +47,8 @@ pub(super) struct Fixed<'a> {
     /// The keys of what the model said.
     pub(super) said_by_the_model: HashSet<u32>,
     pub(super) options: &'a RulesOptions,
+    /// What the person decided, as far as nothing overrules it, oldest first.
+    pub(super) decided: &'a [Decision],
     pub(super) sections: Vec<Section>,
     pub(super) said: String,
 }
@@ -88,7 +92,13 @@ impl<'a> Fixed<'a> {
         }
         let shorten = |pasted: &str| clip::to_tokens(pasted, most.scaled(PASTED_SHARE), self.request.counter);
         let said = spoken(&entry.message, text, self.request.index.speakers(), shorten);
-        self.clip_to(&said, most)
+        let cut = self.clip_to(&said, most);
+        let fits = |text: &str| self.request.counter.count_up_to(text, most).is_some();
+        // What is told already need not be told again.
+        match keeps_demands(&said, &format!("{cut}{}", self.said)) {
+            true => cut,
+            false => gist(&said, fits).unwrap_or(cut),
+        }
     }
 
     /// Returns `text`, which a person sent in `entry`, without what was pasted where it is long.

@@ -49,6 +49,7 @@ headings! {
     Request = "## Request", Asked;
     AskedBefore = "## Asked before", Asked;
     Rules = "## Rules and facts from the user", Asked;
+    Decided = "## Decisions of the user", Asked;
     Goal = "## Goal (stated by the user)", Told;
     Earlier = "## Earlier summary", Told;
     List = "## To do, as the list stood in", Told;

@@ -159,7 +159,7 @@ impl Fixed<'_> {
 
     /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the
     /// words are there.
-    fn shows(&self, text: &str) -> bool {
+    pub(super) fn shows(&self, text: &str) -> bool {
         let has = |said: &str| shows(said, text);
         has(&self.said) || self.request.kept.iter().flat_map(|entry| entry.message.texts()).any(has)
     }

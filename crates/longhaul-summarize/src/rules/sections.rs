@@ -1,6 +1,6 @@
 //! The sections that stand whatever the ranking says, in their order.
 
-use longhaul_extract::{Domain, Statement, StatementKind};
+use longhaul_extract::{Decision, Domain, Statement, StatementKind};
 use longhaul_transcript::{Summary, Tokens};
 
 use super::{
@@ -30,6 +30,7 @@ pub(crate) fn sections(
     acts: &Acts,
     few: FewOf<'_>,
     (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
+    decided: &[Decision],
     options: &RulesOptions,
 ) -> Sections {
     // What it wrote into a file is quoted like what it said.
@@ -46,6 +47,7 @@ pub(crate) fn sections(
         trail,
         said_by_the_model: models.map(Statement::key).collect(),
         options,
+        decided,
         sections: Vec::new(),
         said: String::new(),
     };
@@ -61,7 +63,9 @@ pub(crate) fn sections(
         if request.limit < TIGHT {
             fixed.binding_rules(rules);
         }
-        fixed.requests(earlier.is_some());
+        let decided = fixed.decided_to_tell();
+        fixed.requests(earlier.is_some(), &decided);
+        fixed.add_decided(&decided);
         // What is wanted is a request, where that is told.
         fixed.rules(&summary.constraints);
     }

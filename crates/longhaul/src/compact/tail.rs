@@ -6,7 +6,8 @@ use longhaul_transcript::{Entry, Tokens, Unit, UnitState};
 
 use super::{
     CompactSettings, Cut, KeepReasoning, Kept,
-    digest::{Caps, Shortener},
+    digest::{Caps, Shortener, is_pasted},
+    owed,
     plan::Source,
     standing::{self, Pins},
 };
@@ -53,6 +54,9 @@ const CUT_REQUEST_SHARE: f64 = 0.85;
 /// The last of these steps.
 const LEAST_STEP: u64 = 8;
 
+/// Of what was pasted into the newest request so many tokens stay at least.
+const LEAST_PASTED: u64 = 25;
+
 /// How much the tail may cost, pins and an open exchange apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
@@ -97,10 +101,30 @@ pub(super) fn newest_request(
         return None;
     }
     let shortened = |caps: Caps| shortened(source, settings, place, caps);
+    let has_pasted = has_pasted(source, place);
+    let beside = if has_pasted { owed::to_rules(source, settings, place, most) } else { Tokens::ZERO };
     // What came back from tools in the same message gives way before what was said in it.
     let whole = [Caps::NONE].into_iter().chain(STEPS.map(Caps::results)).map(shortened);
-    if let Some((kept, tokens)) = whole.into_iter().find(|(_, tokens)| *tokens <= most) {
+    if let Some((kept, tokens)) = whole.into_iter().find(|(_, tokens)| *tokens <= most - beside) {
         return Some(Request { at, kept, tokens, cut: None });
+    }
+    let asked = place.unit.entries.iter().rfind(|entry| standing::is_request(&entry.message))?;
+    let cut = |kept: Vec<Kept>, tokens: Tokens| {
+        let left = kept.iter().find(|kept| kept.id == asked.id);
+        let left = left.map(|kept| source.counter.count_message(&kept.message)).unwrap_or_default();
+        let cut = Cut { id: asked.id, whole: source.cost(asked.id.ordinal), left };
+        Request { at, kept, tokens, cut: Some(cut) }
+    };
+    // So does what was pasted: of that as much stays as words and rules leave room for.
+    let pasted = |cap: u64| shortened(Caps::results(LEAST_STEP).with_pasted(cap));
+    if has_pasted && pasted(LEAST_PASTED).1 <= most {
+        let (mut low, mut high) = (LEAST_PASTED, most.0);
+        while high > low + 1 {
+            let middle = low.midpoint(high);
+            if pasted(middle).1 <= most - beside { low = middle } else { high = middle }
+        }
+        let (kept, tokens) = pasted(low);
+        return Some(cut(kept, tokens));
     }
     let within = |room: Tokens| STEPS.into_iter().find(|cap| shortened(Caps::all(*cap)).1 <= room);
     // The rest is for a summary of everything else.
@@ -112,11 +136,13 @@ pub(super) fn newest_request(
         if shortened(Caps::all(middle)).1 <= room { low = middle } else { high = middle }
     }
     let (kept, tokens) = shortened(Caps::all(low));
-    let asked = place.unit.entries.iter().rfind(|entry| standing::is_request(&entry.message))?;
-    let left =
-        kept.iter().find(|kept| kept.id == asked.id).map(|kept| source.counter.count_message(&kept.message));
-    let cut = Cut { id: asked.id, whole: source.cost(asked.id.ordinal), left: left.unwrap_or_default() };
-    Some(Request { at, kept, tokens, cut: Some(cut) })
+    Some(cut(kept, tokens))
+}
+
+/// Returns whether a person pasted something into what they said in `place`.
+fn has_pasted(source: &Source<'_>, place: &Place<'_>) -> bool {
+    let mut pieces = place.unit.messages().flat_map(|message| source.index.speakers().segments(message));
+    pieces.any(|piece| is_pasted(&piece))
 }
 
 /// Chooses the tail of `places` (all units after the system prompt, oldest first) that fits `room`.
@@ -209,7 +235,8 @@ fn shortened(
         reasoning => reasoning,
     };
     let shortener = Shortener::new(entries, source.counter, reasoning, settings.preserve_error_details)
-        .with_needed(source.needed);
+        .with_needed(source.needed)
+        .with_speakers(source.index.speakers());
     let kept = shortener.shorten_all(entries, caps);
     let tokens = kept.iter().map(|kept| cost(source, kept)).sum();
     (kept, tokens)

@@ -8,6 +8,7 @@ use longhaul_tokens::CharsPer4;
 use longhaul_transcript::{Message, SummaryMode, Transcript};
 
 use super::*;
+use crate::Preset;
 
 const WINDOW: ContextWindow = ContextWindow { window: Tokens(20_000), reserved_output: Tokens(0) };
 
@@ -182,4 +183,78 @@ fn a_summary_that_was_omitted_is_no_task() {
     let text = session.compact(&Within::new(Tokens(2_500))).unwrap().record.text;
     assert!(text.contains("[✓ user: Task: Mend the invoice number 0.]"), "{text}");
     assert!(!text.contains("omitted"), "{text}");
+}
+
+// asserts 004-50
+#[test]
+fn what_was_pasted_last_gives_way_to_the_rules_of_the_person() {
+    const RULES: [&str; 6] = [
+        "Never bump the MSRV, it stays at 1.75.",
+        "Only ever touch files under crates/gate and tests/.",
+        "No new dependencies without my OK, not even dev-dependencies.",
+        "Never change the wire format v2, three customers parse it by hand.",
+        "Commit messages are always in English.",
+        "Always ask me before you run anything that takes more than a minute.",
+    ];
+    const ASKED: &str = "Can you find out why the box died? Do not restart anything before you know.";
+    let line = |nth: usize| {
+        format!(
+            "Nov 23 04:{:02}:51 harbor-3 sshd[{}]: Connection closed by 10.0.{nth}.9 port 40{nth}",
+            nth % 60,
+            2_000 + nth
+        )
+    };
+    let died =
+        "Nov 23 05:12:51 harbor-3 kernel: Out of memory: Killed process 811 (beacon) total-vm:9183204kB";
+    for n_lines in [70, 90, 100, 110, 400] {
+        let mut all = said(3);
+        all.extend(RULES.iter().flat_map(|rule| [Message::user(*rule), Message::assistant("Understood.")]));
+        all.extend(said(8).into_iter().skip(1));
+        let log: Vec<String> = (0..n_lines).map(line).collect();
+        all.push(Message::user(format!("{ASKED}\n\n{}\n{died}", log.join("\n"))));
+        let at = all.len() - 1;
+        let document = document(&all);
+        for config in [Config::default()].into_iter().chain(Preset::ALL.map(Preset::config)) {
+            let preset = config.preset;
+            let counter = Arc::new(CharsPer4);
+            let session = DocumentSession::new(&document, WINDOW, counter, config, None).unwrap();
+            let done = session.compact(&Within::new(Tokens(2_300))).unwrap();
+            let after = wire::read(Some(Format::OpenAi), &*done.bytes).unwrap();
+            let texts: Vec<&str> =
+                after.transcript().entries().iter().flat_map(|entry| entry.message.texts()).collect();
+            let (last, summary) = (texts[texts.len() - 1], &done.record.text);
+            for rule in RULES {
+                assert!(summary.contains(rule), "{n_lines} {preset:?}: {rule}\n{summary}");
+            }
+            assert!(last.starts_with(ASKED) && last.contains(died), "{n_lines} {preset:?}: {last}");
+            let is_whole = last.matches("sshd").count() == n_lines;
+            assert_eq!(last.contains(&format!("m{at} has all of it")), !is_whole, "{last}");
+        }
+    }
+}
+
+// asserts 004-50
+#[test]
+fn of_a_request_that_is_cut_the_demands_that_last_stay() {
+    let talk = "By the way the box is slow today and nobody knows why it is. ".repeat(30);
+    let ban = "Never write to production, whatever the runbook says.";
+    let asked = format!("Find out why the leader dies. {talk}{ban} {talk}");
+    for budget in [1_300, 2_000] {
+        let mut all = vec![Message::system("Be careful."), Message::user(&*asked)];
+        all.extend(said(12).into_iter().skip(1));
+        let mut newest = said(12);
+        newest.push(Message::user(&*asked));
+        for all in [all, newest] {
+            let document = document(&all);
+            for config in [Config::default()].into_iter().chain(Preset::ALL.map(Preset::config)) {
+                let preset = config.preset;
+                let counter = Arc::new(CharsPer4);
+                let session = DocumentSession::new(&document, WINDOW, counter, config, None).unwrap();
+                let done = session.compact(&Within::new(Tokens(budget))).unwrap();
+                let written = String::from_utf8(done.bytes).unwrap();
+                assert!(written.contains("why the leader dies"), "{budget} {preset:?}: {written}");
+                assert!(written.contains(ban), "{budget} {preset:?}: {written}");
+            }
+        }
+    }
 }

@@ -9,7 +9,10 @@ use longhaul_extract::{
     Allowance, ToolFamily, ToolStatus, ToolSummary, demand_kind, digest, family, sentences,
     summarize_tool_result,
 };
-use longhaul_summarize::{Draft, SummaryRequest, rules::is_lasting};
+use longhaul_summarize::{
+    Draft, SummaryRequest,
+    rules::{gist, is_lasting, overrules},
+};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, is_lookup_line,
@@ -195,6 +198,14 @@ pub(crate) fn condense(
     }
     lines.splice(0..0, owed(&old.summary, &lines));
     lines.extend(new.lines().filter_map(|line| read(line, &old.summary)));
+    let is_overruled = |at: &usize| {
+        let later = lines[at + 1..].iter().filter_map(|line| said_by_person(&line.text));
+        matches!(lines[*at].rank, Rank::Choice | Rank::Decision)
+            && later.into_iter().any(|said| overrules(said, &lines[*at].text))
+    };
+    let overruled: Vec<usize> = (0..lines.len()).filter(is_overruled).collect();
+    let mut at = 0..lines.len();
+    lines.retain(|_| !at.next().is_some_and(|at| overruled.contains(&at)));
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
 }
 
@@ -217,6 +228,12 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let constraints = said(1).map(rule).chain(demanded.map(|text| rule(&text))).collect();
     let summary = Summary { goal, constraints, ..Summary::default() };
     Some((lines.join("\n"), summary))
+}
+
+/// Returns what the line of a person's has in their words.
+fn said_by_person(line: &str) -> Option<&str> {
+    let is_persons = |(start, rank): &&(&str, Rank)| line.starts_with(start) && *rank != Rank::Decision;
+    SAID.iter().find(is_persons).map(|(start, _)| &line[start.len()..])
 }
 
 /// Returns lines for the task and the rules of a summary that none of its `lines` has.
@@ -266,10 +283,14 @@ fn head(count: usize) -> String {
 
 /// Returns as many of `lines` as fit, some of each kind (see [`in_turns`]), shown in their order under the head. What must be said
 /// and does not fit `limit` gets what there is up to `most`, and so do the newest decisions and the newest error, which many rules
-/// would leave none of. An error that does not fit is told in short (see [`forms`]).
+/// would leave none of. An error that does not fit is told in short (see [`forms`]), and so is what was asked where it would take the
+/// room of rules.
 fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
     let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
     let mut left = limit - counter.count_text(&frame) - Tokens(2);
+    let must = lines.iter().filter(|line| line.rank <= Rank::Rule);
+    let must: Tokens = must.map(|line| counter.count_text(&line.text) + Tokens(1)).sum();
+    let is_tight = must > left + (most - limit);
     let order = in_turns(lines);
     let newest = |rank, count| order.iter().filter(move |at| lines[**at].rank == rank).take(count);
     let owed = [(Rank::Choice, DECISIONS_OWED), (Rank::Decision, DECISIONS_OWED), (Rank::Error, ERRORS_OWED)];
@@ -277,8 +298,8 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
         owed.into_iter().flat_map(|(rank, count)| newest(rank, count)).copied().collect();
     let (mut shown, mut owed) = (BTreeMap::new(), Vec::new());
     let mut show = |at: usize, left: &mut Tokens| {
-        let mut costs =
-            forms(&lines[at].text).into_iter().map(|text| (counter.count_text(&text) + Tokens(1), text));
+        let forms = forms(&lines[at].text, is_tight);
+        let mut costs = forms.into_iter().map(|text| (counter.count_text(&text) + Tokens(1), text));
         let Some((cost, text)) = costs.find(|(cost, _)| *cost <= *left) else { return false };
         *left -= cost;
         shown.insert(at, text);
@@ -342,18 +363,21 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         entries.iter().filter_map(|entry| Some((entry, persons_texts(&entry.message).next()?))).collect();
     // An update has no task of its own: its first request is one like the others.
     let is_first = !is_update(request);
+    let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
     for (nth, (entry, text)) in asked.iter().enumerate() {
         let prefix = match (nth, nth + 1 == asked.len()) {
             (0, _) if is_first => 0,
             (_, true) => 2,
-            // It stands as a decision.
+            // It stands as a decision or a rule.
             _ if summary.decisions.iter().any(|decision| decision.trim() == text.trim()) => continue,
+            _ if summary.constraints.iter().any(|rule| holds(&rule) && rule.text.trim() == text.trim()) => {
+                continue;
+            }
             _ => 3,
         };
         say(entry.id.ordinal, prefix, text);
     }
     let first = entries.first().map_or(0, |entry| entry.id.ordinal);
-    let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
     for rule in summary.constraints.iter().filter(|rule| holds(rule) && rule.message >= first) {
         // It stands in the task or the last request; when that is one among others, it is told from the data.
         let is_asked = |line: Option<&(&Entry, &str)>| {
@@ -462,8 +486,16 @@ fn leads_to_error(line: &str) -> bool {
 }
 
 /// Returns the forms in which a line may stand, the longest first: an error also without its details, and then with as much of it as
-/// the document has.
-fn forms(line: &str) -> Vec<Cow<'_, str>> {
+/// the document has; what was asked also without what is only told in it, and, where it `is_tight`, not otherwise.
+fn forms(line: &str, is_tight: bool) -> Vec<Cow<'_, str>> {
+    let asked = [SAID[0].0, SAID[2].0].into_iter().find_map(|start| Some((start, line.strip_prefix(start)?)));
+    if let Some((start, asked)) = asked {
+        let asked = asked.strip_suffix(']').unwrap_or(asked);
+        let told = gist(asked, |told| told.chars().count() <= ASKED_IN_SHORT);
+        let told = told.unwrap_or_else(|| first_sentences(asked, QUOTED_REQUEST));
+        let short = Cow::Owned(format!("{start}{told}]"));
+        return if is_tight { vec![short] } else { vec![Cow::Borrowed(line), short] };
+    }
     let mut forms = vec![Cow::Borrowed(line)];
     if line.starts_with("[❌ ") {
         let short = line.split_once(&format!(" | {DETAILS_MARK}")).map(|(before, _)| format!("{before}]"));
@@ -473,6 +505,9 @@ fn forms(line: &str) -> Vec<Cow<'_, str>> {
     }
     forms
 }
+
+/// Where what was asked is told in short, it has so many characters, with the demands in it that last.
+const ASKED_IN_SHORT: usize = 200;
 
 /// The tool, 60 characters of a command and 100 of an error come to about this.
 const ERROR_IN_SHORT: usize = 200;
@@ -613,12 +648,24 @@ mod tests {
         assert!(CharsPer4.count_text(&tight) <= Tokens(130), "{tight}");
         // And of one that is long itself as much as the document has.
         let longer = long.replace("lib7", &"lib7/".repeat(50));
-        let least = forms(&longer).pop().unwrap();
+        let least = forms(&longer, false).pop().unwrap();
         assert!(
             least.starts_with("[❌ execute_bash: Command: npm test | Exit: 1 | Error: ")
                 && least.ends_with("…]")
         );
         assert!((150..=202).contains(&least.chars().count()), "{least}");
+    }
+
+    #[test]
+    fn a_decision_that_is_overruled_leaves_a_condensed_history() {
+        let old = record(
+            "--- Summarized Context (2 items) ---\n[✓ user: Task: Port the exporter]\n[✓ user: Decision: We switch on Tuesday 06:00.]\n[✓ user: Decision: Labels are PDF.]",
+        );
+        let new =
+            "--- Summarized Context (1 items) ---\n[✓ user: Now: Strike the Tuesday thing, Wednesday 05:00.]";
+        let all = condense(&old, new, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+        assert!(!all.contains("We switch on Tuesday") && all.contains("Wednesday 05:00"), "{all}");
+        assert!(all.contains("Labels are PDF"), "{all}");
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_summarize::{SummaryRequest, prose_share, rules::is_lasting, shortened};
+use longhaul_summarize::{
+    SummaryRequest, prose_share,
+    rules::{gist, is_lasting},
+    shortened,
+};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens, parse_summary};
 
@@ -63,6 +67,13 @@ impl<'a> Page<'a> {
     /// Adds a line, and where it does not fit as many of its first words as do.
     pub(super) fn beginning(&mut self, line: &str) {
         if self.line(line) {
+            return;
+        }
+        // A task is not told without the demands in it that last.
+        let of_task = |told: &str| format!("{TASK}{told}");
+        let fits = |told: &str| self.clone().line(&of_task(told));
+        if let Some(told) = line.strip_prefix(TASK).and_then(|task| gist(task, fits)) {
+            self.line(&of_task(&told));
             return;
         }
         // Of a script without spaces each character may be the last.

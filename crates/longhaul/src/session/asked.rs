@@ -236,7 +236,10 @@ impl SessionState {
                 .target_compression
                 .map(|ratio| spoken().scaled(ratio) + room.replaced.max(room.said.scaled(ratio)))
                 .map(|tokens| tokens.max(rules::LEAST_LIMIT)),
-            self.config.max_summary_share.map(|share| (budget - m.floor).scaled(share)),
+            // It is set aside before the messages, the newest request among them.
+            self.config
+                .max_summary_share
+                .map(|share| (budget - (m.floor - self.request_tokens(self.open_from()))).scaled(share)),
         ];
         let cap = caps.into_iter().flatten().min();
         cap.map(|cap| cap.max(self.counter.count_text(rules::OMITTED)))

@@ -1,6 +1,7 @@
 //! What a person forbids and allows is told in their words, also where there is little room.
 
 use super::draft;
+use crate::Draft;
 
 /// A ban, much else that the person wants, and what may lift the ban.
 fn session(ban: &str, by: &str) -> String {
@@ -135,4 +136,36 @@ fn a_question_is_no_rule() {
         assert!(text.contains("Never push."), "{limit}:\n{text}");
         assert!(!rules.contains(question), "{limit}:\n{text}");
     }
+}
+
+// asserts 002-11
+#[test]
+fn what_the_person_decided_stands_under_a_heading_and_what_they_overruled_does_not() {
+    let talk = |nth: usize| {
+        format!(
+            "assistant: I looked at part_{nth}.rs, and it is in order.\nuser: is it gone on your side, and how is {nth}?\n"
+        )
+    };
+    let said = format!(
+        "user: Find out why lanes stall and mend it.\n{}\
+         assistant: Fine.\nuser: Agreed with Tom that we'd do the switch on Tuesday 06:00 UTC.\n{}\
+         assistant: Fine.\nuser: We keep the epoch a u32, that settles it.\n{}\
+         assistant: Fine.\nuser: Strike the Tuesday thing, Wednesday 05:00 UTC.\n{}assistant: Good.",
+        talk(1),
+        talk(2),
+        talk(3),
+        (4..12).map(talk).collect::<String>(),
+    );
+    let Draft { text, summary, .. } = draft(&said, 600);
+    let (_, decided) = text.split_once("## Decisions of the user\n").unwrap_or_else(|| panic!("{text}"));
+    let decided: Vec<&str> = decided.lines().take_while(|line| !line.starts_with("## ")).collect();
+    let told =
+        ["We keep the epoch a u32, that settles it.", "Strike the Tuesday thing, Wednesday 05:00 UTC."];
+    assert_eq!(
+        decided.iter().map(|line| line.split_once(' ').unwrap().1).collect::<Vec<_>>(),
+        told,
+        "{text}"
+    );
+    assert_eq!(summary.decisions, told);
+    assert!(told.iter().all(|told| text.matches(told).count() == 1), "{text}");
 }

@@ -1,0 +1,118 @@
+//! What a person asks in less room than it takes, where it holds demands that last: these stay, and what is asked.
+
+use longhaul_extract::{demand_kind, is_passing_wish};
+
+use super::{asks::is_substantial, clip::GAP, persons::is_lasting};
+use crate::sentences::sentences;
+
+/// Returns as many sentences of `text` as `fits` takes, in their order, with a gap where some are left out: demands that last before
+/// what is asked, that before what is only told, and of each the first. `None` where nothing in it lasts, or nothing fits.
+pub fn gist(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let all: Vec<(usize, &str)> = text
+        .lines()
+        .enumerate()
+        .flat_map(|(nth, line)| sentences(line).map(move |sentence| (nth, sentence.trim())))
+        .collect();
+    let mut ranks: Vec<Rank> =
+        all.iter().take(MOST_SENTENCES).map(|(_, sentence)| Rank::of(sentence)).collect();
+    if !ranks.contains(&Rank::Lasting) {
+        return None;
+    }
+    let request = ranks.iter().position(|rank| *rank == Rank::Asked);
+    let request = request.or_else(|| all.iter().position(|(_, sentence)| is_substantial(sentence)));
+    if let Some(at) = request.filter(|at| *at < ranks.len()) {
+        ranks[at] = Rank::Lasting;
+    }
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|at| (ranks[*at], *at));
+    let mut stays = vec![false; all.len()];
+    let mut told = None;
+    for at in order {
+        stays[at] = true;
+        match Some(rendered(&all, &stays)).filter(|text| fits(text)) {
+            Some(text) => told = Some(text),
+            None => stays[at] = false,
+        }
+    }
+    told
+}
+
+/// Returns whether nothing that lasts is in `text` that is not in `cut`, which was made of it.
+pub fn keeps_demands(text: &str, cut: &str) -> bool {
+    let mut lasting = text.lines().flat_map(sentences).take(MOST_SENTENCES).map(str::trim);
+    lasting.all(|sentence| cut.contains(sentence) || Rank::of(sentence) != Rank::Lasting)
+}
+
+/// What a sentence is worth, most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Lasting,
+    Asked,
+    Told,
+}
+
+impl Rank {
+    fn of(sentence: &str) -> Rank {
+        match demand_kind(sentence) {
+            Some(_) if is_lasting(sentence) => Rank::Lasting,
+            None if !is_passing_wish(sentence) && !asks(sentence) => Rank::Told,
+            _ => Rank::Asked,
+        }
+    }
+}
+
+/// Returns whether a sentence, or a clause of it, asks for something.
+fn asks(sentence: &str) -> bool {
+    let mut clauses = sentence.split([',', ';', ':']).filter_map(|clause| clause.split_whitespace().next());
+    sentence.ends_with(['?', '？'])
+        || clauses.any(|first| ASKING.iter().any(|word| first.eq_ignore_ascii_case(word)))
+}
+
+/// How a clause begins that asks for something.
+const ASKING: [&str; 14] = [
+    "add", "can", "check", "could", "explain", "find", "fix", "help", "look", "make", "mend", "please",
+    "tell", "write",
+];
+
+fn rendered(all: &[(usize, &str)], stays: &[bool]) -> String {
+    let (mut text, mut last) = (String::new(), None);
+    for (at, (line, sentence)) in all.iter().enumerate().filter(|(at, _)| stays[*at]) {
+        text.push_str(match last {
+            None if at == 0 => "",
+            None => GAP.trim_start(),
+            Some((before, _)) if before + 1 != at => GAP,
+            Some((_, other)) if other != line => "\n",
+            Some(_) => " ",
+        });
+        text.push_str(sentence);
+        last = Some((at, line));
+    }
+    if !stays.last().is_some_and(|stays| *stays) {
+        text.push_str(GAP.trim_end());
+    }
+    text
+}
+
+/// So many sentences are read: what is longer is no request but a page.
+const MOST_SENTENCES: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lasts_and_what_is_asked_stay_before_talk() {
+        let text = "Hi, I am on call until Thursday and slightly sleep deprived. The leader keeps dying, find out why and propose a fix. \
+                    Read-only on production: no kubectl apply, delete or edit there.\nThe box is slow today. Never reboot a node.";
+        let within = |most: usize| gist(text, |text| text.len() <= most);
+        assert_eq!(within(1_000).as_deref(), Some(text));
+        let told = within(180).unwrap();
+        for stays in ["find out why", "no kubectl apply", "Never reboot"] {
+            assert!(told.contains(stays), "{stays}: {told}");
+        }
+        assert!(!told.contains("sleep") && told.contains(GAP.trim()), "{told}");
+        assert!(keeps_demands(text, &told) && !keeps_demands(text, &text[..100]));
+        assert_eq!(within(10), None);
+        assert_eq!(gist("Please look at it. It is slow.", |_| true), None);
+    }
+}
