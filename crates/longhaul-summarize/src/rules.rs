@@ -70,6 +70,7 @@ mod values;
 mod worked;
 
 pub use account::{MOST_FILES, task};
+pub use decided::decided;
 pub use gist::{gist, keeps_demands};
 pub use heading::{Heading, Leaves};
 pub use overruled::overrules;
@@ -89,7 +90,7 @@ use idle::{Idle, Spent};
 use later::Later;
 use lists::Lists;
 use options::Options;
-use overruled::{Overruling, decided};
+use overruled::Overruling;
 use passing::Passing;
 use records::Records;
 use rejected::Rejected;
@@ -313,21 +314,27 @@ impl<'a> Reading<'a> {
         let runs = runs::runs(&acts.runs);
         let is_talk = request.index.domain() == Domain::Talk;
         let front = &mut self.demand_front.borrow_mut();
-        let demanded = demanded(few, request.index.speakers(), is_talk, place, front);
+        let mut demanded = demanded(few, request.index.speakers(), is_talk, place, front);
         let speakers = request.index.speakers();
         let overruling = Overruling::of(few.users.iter().chain(request.kept), speakers);
-        let decided = decided(few.users, &overruling, speakers);
+        let earlier = Earlier::find(few, speakers);
+        let (rules, before) = earlier.as_ref().map(Earlier::said).unwrap_or_default();
+        demanded.splice(0..0, rules);
+        let decided = overruled::decided(before, few.users, &overruling, speakers);
         let known = (&decided[..], &overruling);
-        let summary = account::account(request, &runs, &acts, few, &self.subjects, demanded, known);
+        let mut summary = account::account(request, &runs, &acts, few, &self.subjects, demanded, known);
+        if let Some(task) = earlier.as_ref().and_then(Earlier::task) {
+            summary.goal = task;
+        }
         let undone = Undone::read(request, &acts, few);
         let trail = Trail::new(&summary.files, request.limit.scaled(TRAIL_SHARE), request.counter);
-        let earlier = Earlier::find(few, request.index.speakers());
         let known = (&undone, &trail, earlier.as_ref());
         let fixed = sections::sections(request, &summary, &acts, few, known, &decided, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
         let told = (&self.lists, &self.passing, &self.spent);
-        let idle = Idle::new(request, told, &runs, &acts, &undone, few);
+        let told_on = earlier.as_ref().and_then(Earlier::of_ours);
+        let idle = Idle::new(request, told, &runs, &acts, &undone, few, told_on);
         let places = Places {
             idle: &idle,
             lists: &self.lists,

@@ -85,3 +85,39 @@ fn words(draft: &Draft) -> Option<&str> {
     let narrative = draft.summary.narrative.trim();
     (draft.mode != SummaryMode::Rules && !narrative.is_empty()).then_some(narrative)
 }
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::{Message, SessionId, Summary, Transcript};
+
+    use super::*;
+
+    // asserts 000-22, 003-09
+    #[test]
+    fn what_the_user_decided_and_a_model_does_not_tell_stands_behind_its_words_where_there_is_room() {
+        let decided = [
+            "Agreed with Tom that we'd do the switch on Tuesday 06:00 UTC.",
+            "We keep the epoch a u32, that settles it.",
+            "Strike the Tuesday thing, Wednesday 05:00 UTC.",
+        ];
+        let said: Transcript =
+            decided.iter().flat_map(|one| [Message::user(*one), Message::assistant("Done.")]).collect();
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        for preset in [Preset::ContextManager, Preset::TwoTier, Preset::Session] {
+            for (limit, n_told) in [(400, 2), (14, 0)] {
+                let request =
+                    SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(limit));
+                let narrative = "The lanes were mended, and the tests pass.".to_owned();
+                let summary = Summary { narrative: narrative.clone(), ..Summary::default() };
+                let mode = SummaryMode::Hybrid;
+                let draft = Draft { text: narrative.clone(), summary, mode, ..Draft::default() };
+                let text = shaped(Some(preset), draft, &request, Tokens(limit), true).text;
+                assert!(text.contains(&narrative), "{preset}: {text}");
+                let told = decided.iter().filter(|one| text.contains(**one)).count();
+                assert_eq!((told, text.contains(decided[0])), (n_told, false), "{preset} {limit}: {text}");
+            }
+        }
+    }
+}

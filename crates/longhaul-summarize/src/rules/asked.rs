@@ -56,13 +56,15 @@ impl<'a> Fixed<'a> {
         }
         let is_first = |entry: &Entry| first.is_some_and(|(first, _)| first.id == entry.id);
         let told_elsewhere: Vec<&Entry> = asked
-            .extract_if(.., |entry| !is_first(entry) && entry.id != newest.id && self.is_told(entry, decided))
+            .extract_if(.., |entry| {
+                !is_first(entry) && entry.id != newest.id && Fixed::is_told(entry, decided)
+            })
             .collect();
         // They would have stood here.
         let of_decided = |entry: &&Entry| {
             own_text(&entry.message, speakers).map(|text| self.cost(text)).unwrap_or_default()
         };
-        room -= told_elsewhere.iter().map(of_decided).sum::<Tokens>().scaled(0.5);
+        room -= told_elsewhere.iter().map(of_decided).sum::<Tokens>();
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let task = self.carried_task().filter(|_| !is_continued);
         let task = task.map(|task| self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT)));

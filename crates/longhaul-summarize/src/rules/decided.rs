@@ -1,9 +1,23 @@
 //! What the person decided, under a heading of its own: in their words, as far as nothing later overrules it.
 
 use longhaul_extract::Decision;
-use longhaul_transcript::{Entry, Tokens, one_line};
+use longhaul_transcript::{Entry, Role, Tokens, one_line};
 
-use super::{asks::own_text, fixed::Fixed, heading::Heading};
+use super::{fixed::Fixed, heading::Heading, overruled};
+use crate::SummaryRequest;
+
+/// Returns what a person decided in the request's entries, as far as nothing later overrules it and no message that stays shows it,
+/// oldest first.
+pub fn decided(request: &SummaryRequest<'_>) -> Vec<Decision> {
+    let speakers = request.index.speakers();
+    let users = request.entries.iter().filter(|entry| entry.message.role == Role::User);
+    let users: Vec<Entry> = users.cloned().collect();
+    let overruling = overruled::Overruling::of(users.iter().chain(request.kept), speakers);
+    let mut decided = overruled::decided(Vec::new(), &users, &overruling, speakers);
+    let kept = || request.kept.iter().flat_map(|entry| entry.message.texts());
+    decided.retain(|one| !kept().any(|text| text.contains(&one.text)));
+    decided
+}
 
 impl Fixed<'_> {
     /// Adds the newest of what the person decided that fits, oldest first.
@@ -14,11 +28,12 @@ impl Fixed<'_> {
         }
     }
 
-    /// Returns those of the decisions that are to be told: nothing shows them, and there is room.
+    /// Returns those of the decisions that are to be told: nothing shows them, and there is room. One that is said in passing stands in
+    /// what was asked with it.
     pub(super) fn decided_to_tell(&self) -> Vec<Decision> {
         let mut left = self.request.limit.scaled(DECIDED_SHARE);
         let mut told: Vec<Decision> = Vec::new();
-        for one in self.decided.iter().rev().filter(|one| !self.shows(&one.text)) {
+        for one in self.decided.iter().rev().filter(|one| self.is_all_of_it(one) && !self.shows(&one.text)) {
             let cost = self.cost(&line(one)) + Tokens(1);
             if cost <= left {
                 left -= cost;
@@ -29,14 +44,15 @@ impl Fixed<'_> {
         told
     }
 
+    /// Returns whether a decision is all that is said in its message, or is known from an earlier summary.
+    fn is_all_of_it(&self, one: &Decision) -> bool {
+        let mut said = self.few.persons.iter().filter(|(entry, _)| entry.id.ordinal == one.message);
+        said.all(|(_, text)| one_line(text.trim()) == one.text.trim())
+    }
+
     /// Returns whether all that a message says is one of the decisions `told`.
-    pub(super) fn is_told(&self, entry: &Entry, told: &[Decision]) -> bool {
-        let text = own_text(&entry.message, self.request.index.speakers());
-        let is_it = |one: &Decision| {
-            one.message == entry.id.ordinal
-                && text.is_some_and(|text| one_line(text.trim()) == one.text.trim())
-        };
-        told.iter().any(is_it)
+    pub(super) fn is_told(entry: &Entry, told: &[Decision]) -> bool {
+        told.iter().any(|one| one.message == entry.id.ordinal)
     }
 }
 

@@ -1,11 +1,19 @@
 //! A summary of what was said before the messages at hand: all there is of it.
 
-use std::ops::Range;
+use std::{cmp::Reverse, collections::BTreeSet, ops::Range};
 
-use longhaul_extract::speaker::Speakers;
-use longhaul_transcript::{Entry, Tokens, has_summary_header, parse_summary};
+use longhaul_extract::{Decision, demand_kind, speaker::Speakers};
+use longhaul_transcript::{Constraint, Entry, Tokens, has_summary_header, parse_summary};
 
-use super::{few::FewOf, fixed::Fixed, frames::is_frame, heading::Heading};
+use super::{
+    asks::is_substantial,
+    few::FewOf,
+    fixed::Fixed,
+    frames::is_frame,
+    heading::{Heading, Leaves},
+    overruled::overrules,
+    persons::is_lasting,
+};
 use crate::sentences::sentences;
 
 /// The newest earlier summary among the entries.
@@ -29,12 +37,59 @@ impl<'e> Earlier<'e> {
         let (entry, text) = few.users.iter().enumerate().rev().find_map(brings)?;
         let is_ours = parse_summary(text).is_some();
         let mut lines = lines(text);
-        if !is_ours {
+        if is_ours {
+            lines = without_what_is_said_elsewhere(lines);
+        } else {
             // What was open then may be done since.
             let open = lines.iter_mut().filter(|line| line.tells_open());
             open.for_each(|line| line.text.insert_str(0, "[as of then] "));
         }
         Some(Earlier { entry, text, is_ours, lines })
+    }
+
+    /// Returns the message with it, where it is one of ours.
+    pub(super) fn of_ours(&self) -> Option<u64> {
+        self.is_ours.then_some(self.entry.id.ordinal)
+    }
+
+    /// Returns what the user set out for, as one of ours tells it.
+    pub(super) fn task(&self) -> Option<String> {
+        let all = lines(self.text).into_iter().filter(|line| self.is_ours && !line.is_title);
+        let mut asked = all.filter_map(|line| match line.under {
+            Under::Heading(Heading::AskedBefore | Heading::Request) => Some(without_handles(&line.text)),
+            _ => line.text.strip_prefix("Task: ").map(str::to_owned),
+        });
+        asked.find(|text| is_substantial(text))
+    }
+
+    /// Returns the person's rules and decisions that one of ours tells: they hold on, as said in the message that brings it.
+    pub(super) fn said(&self) -> (Vec<Constraint>, Vec<Decision>) {
+        let (mut rules, mut decided) = (Vec::new(), Vec::new());
+        let message = self.entry.id.ordinal;
+        let mut rule = |text: String| rules.push(Constraint { text, message, superseded_by: None });
+        let all = lines(self.text).into_iter().filter(|_| self.is_ours);
+        let all = all.filter(|line| line.fence.is_none() && !line.is_title);
+        for Line { text, under, .. } in all {
+            let said = without_handles(&text);
+            let is_over = text.contains(TAKEN_BACK);
+            let by_a_form = text.strip_prefix(A_RULE).and_then(|rest| Some(rest.split_once("): ")?.1));
+            match (under, by_a_form) {
+                _ if is_over || said.is_empty() => {}
+                (_, Some(text)) => rule(text.to_owned()),
+                (Under::Heading(Heading::Rules), _) if !text.contains("(the system's instructions)") => {
+                    rule(said)
+                }
+                (Under::Heading(Heading::Decided) | Under::KeyDecisions, _) => {
+                    decided.push(Decision { text: said, message });
+                }
+                (Under::Heading(Heading::AskedBefore | Heading::Request | Heading::Told), _) => {
+                    let lasts = |text: &&str| demand_kind(text).is_some() && is_lasting(text);
+                    sentences(&said).map(str::trim).filter(lasts).for_each(|text| rule(text.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        (rules, decided)
     }
 }
 
@@ -48,12 +103,16 @@ impl Fixed<'_> {
         let lines = self.pieces(earlier.lines.clone());
         let mut body: Vec<String> = Vec::new();
         let mut end = 0;
-        for told in self.chosen(&lines, earlier.is_ours) {
+        let chosen = match earlier.is_ours {
+            true => self.chosen_of_ours(&lines),
+            false => self.chosen(&lines),
+        };
+        for told in chosen {
             let fence = |at: usize| {
                 let open = at.checked_sub(1).and_then(|before| lines[before].fence);
                 open.filter(|_| !told.is_empty()).map(|ticks| "`".repeat(ticks))
             };
-            if told.start > end && end > 0 {
+            if told.start > end && end > 0 && !earlier.is_ours {
                 body.push(LEFT_OUT.to_owned());
             }
             body.extend(fence(told.start));
@@ -67,14 +126,44 @@ impl Fixed<'_> {
         self.add_about(Heading::Earlier, &about, body.join("\n").trim().to_owned());
     }
 
-    /// Returns what is told of an earlier summary: one of ours from its first line, since what is needed most stands first there;
-    /// another from its last, since it ends with how things stand, with the heading over the first line told, and before that
-    /// what it says was asked for.
-    fn chosen(&self, lines: &[Line], is_ours: bool) -> Vec<Range<usize>> {
-        let room = self.room(EARLIER_SHARE);
-        if is_ours {
-            return std::iter::once(0..self.within(room, lines.iter())).collect();
+    /// Returns what is told of a summary of ours: what it began with, then what was asked, decided and found, the newest of each, and
+    /// what it only quotes as far as there is room left. No heading is told for nothing.
+    fn chosen_of_ours(&self, lines: &[Line]) -> Vec<Range<usize>> {
+        let mut left = self.room(EARLIER_SHARE);
+        let title = |at: usize| (0..=at).rev().find(|at| lines[*at].is_title);
+        let mut order: Vec<usize> = (0..lines.len()).filter(|at| !lines[*at].is_title).collect();
+        let first = order.first().copied();
+        order.sort_by_key(|at| {
+            let line = &lines[*at];
+            let nth = if line.fence.is_some() || line.is_fence() { *at } else { usize::MAX - at };
+            (Some(*at) != first, Reverse(line.leaves), nth)
+        });
+        let mut told = BTreeSet::new();
+        for at in order {
+            let with: Vec<usize> =
+                title(at).into_iter().chain([at]).filter(|at| !told.contains(at)).collect();
+            let cost: Tokens = with.iter().map(|at| self.line_cost(&lines[*at])).sum();
+            if cost <= left {
+                left -= cost;
+                told.extend(with);
+            } else if lines[at].fence.is_some() || lines[at].is_fence() {
+                break;
+            }
         }
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for at in told {
+            match ranges.last_mut().filter(|last| last.end == at) {
+                Some(last) => last.end = at + 1,
+                None => ranges.push(at..at + 1),
+            }
+        }
+        ranges
+    }
+
+    /// Returns what is told of a summary of another's: from its last line, since it ends with how things stand, with the heading over the
+    /// first line told, and before that what it says was asked for.
+    fn chosen(&self, lines: &[Line]) -> Vec<Range<usize>> {
+        let room = self.room(EARLIER_SHARE);
         if self.within(room, lines.iter().rev()) == lines.len() {
             return std::iter::once(0..lines.len()).collect();
         }
@@ -136,6 +225,20 @@ struct Line {
     fence: Option<usize>,
     /// Whether it stands over what follows: `## Next steps`, `7. Pending Tasks:`.
     is_title: bool,
+    /// What it stands under, in one of ours.
+    under: Under,
+    /// How long it is needed, in one of ours.
+    leaves: Leaves,
+}
+
+/// What a line of a summary of ours stands under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Under {
+    Heading(Heading),
+    /// The list that preset `session` ends with.
+    KeyDecisions,
+    /// Something else, or nothing.
+    Other,
 }
 
 impl Line {
@@ -149,6 +252,10 @@ impl Line {
         self.is_title && WORDS.iter().any(|word| lower.contains(word))
     }
 
+    fn is_fence(&self) -> bool {
+        self.text.len() >= 3 && self.text.bytes().all(|byte| byte == b'`')
+    }
+
     /// Whether what was asked for stands under this.
     fn asks(&self) -> bool {
         const WORDS: [&str; 4] = ["request", "intent", "goal", "objective"];
@@ -160,16 +267,30 @@ impl Line {
 /// Returns the lines of a summary without its frame.
 fn lines(text: &str) -> Vec<Line> {
     let mut fence = Fence::default();
+    let mut under = Under::Other;
     let line = |line: &str| {
         let is_quoted = fence.holds(line);
         let title = line.trim_start_matches('#');
         let is_heading = title.starts_with(' ') && title.len() < line.len() && !is_quoted;
         let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_numbered = numbered.len() < line.len() && numbered.starts_with(". ") && line.ends_with(':');
+        under = match under {
+            _ if is_heading => Heading::of(&format!("##{title}")).map_or(Under::Other, Under::Heading),
+            _ if line == KEY_DECISIONS => Under::KeyDecisions,
+            Under::KeyDecisions if !line.starts_with("- ") => Under::Other,
+            under => under,
+        };
+        let leaves = match under {
+            Under::Heading(heading) => heading.leaves(),
+            Under::KeyDecisions => Leaves::Asked,
+            Under::Other => Leaves::Told,
+        };
         Line {
             text: if is_heading { format!("###{title}") } else { line.to_owned() },
             fence: fence.open,
             is_title: is_heading || is_numbered && !is_quoted,
+            under,
+            leaves: if is_quoted { Leaves::Quoted } else { leaves },
         }
     };
     // The header is what the settings make it: it is known by its place.
@@ -201,6 +322,84 @@ impl Fence {
         true
     }
 }
+
+/// Returns the lines of a summary of ours without the rules and decisions that are told as such, without its newest request, which is
+/// the newest no longer, and without handles, which are of another history.
+fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
+    let said: Vec<String> = lines.iter().map(|line| without_handles(&line.text)).collect();
+    let is_decided = |line: &Line| {
+        matches!(line.under, Under::Heading(Heading::Told | Heading::Decisions) | Under::KeyDecisions)
+    };
+    let is_told = |line: &Line| {
+        matches!(line.under, Under::Heading(Heading::Rules | Heading::Decided) | Under::KeyDecisions)
+            || line.text.starts_with(A_RULE)
+            || line.fence.is_none() && (line.text.starts_with("… ") || line.text.trim().is_empty())
+            || OF_CALLS.iter().any(|begins| line.text.starts_with(begins))
+            || is_decided(line) && said.iter().any(|said| overrules(said, &line.text))
+    };
+    let mut lines: Vec<Line> = lines.into_iter().filter(|line| !is_told(line)).collect();
+    for line in &mut lines {
+        line.text = match line.is_title {
+            _ if line.fence.is_some() => without_handle(&line.text).to_owned(),
+            true if line.under == Under::Heading(Heading::Request) => ASKED_THEN.to_owned(),
+            true => line.text.split(" (m").next().unwrap_or_default().to_owned(),
+            false => without_handles(&line.text),
+        };
+    }
+    // What stood in it of one before it goes under the same headings, and no heading stands over nothing.
+    let mut sections: Vec<(Option<Line>, Vec<Line>)> = vec![(None, Vec::new())];
+    let mut at = 0;
+    for line in lines {
+        if !line.is_title {
+            sections[at].1.push(line);
+            continue;
+        }
+        let is_same =
+            |(title, _): &(Option<Line>, _)| title.as_ref().is_some_and(|title| title.text == line.text);
+        at = sections.iter().position(is_same).unwrap_or(sections.len());
+        if at == sections.len() {
+            sections.push((Some(line), Vec::new()));
+        }
+    }
+    sections.retain(|(_, lines)| lines.iter().any(|line| !line.text.trim().is_empty()));
+    sections.into_iter().flat_map(|(title, lines)| title.into_iter().chain(lines)).collect()
+}
+
+/// Returns a line without the handles before and behind what it tells.
+fn without_handles(line: &str) -> String {
+    let mut text = without_handle(line.strip_prefix("- ").unwrap_or(line).trim());
+    while let Some((before, last)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("))
+        && POINTING.iter().any(|words| last.starts_with(words))
+    {
+        text = before.trim_end();
+    }
+    text.to_owned()
+}
+
+/// Returns a line without the handle that it begins with.
+fn without_handle(line: &str) -> &str {
+    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count();
+    let said = line.strip_prefix('m').filter(|rest| digits(rest) > 0);
+    said.and_then(|rest| rest[digits(rest)..].trim_start_matches(':').strip_prefix(' ')).unwrap_or(line)
+}
+
+/// What lists calls in the form of preset `two-tier`: of those that were summarized then nobody asks.
+const OF_CALLS: [&str; 3] = ["Tools used: ", "Files explored: ", "Commands run: "];
+
+/// Stands over what was the newest request then.
+const ASKED_THEN: &str = "### Asked then";
+
+/// What stands before the handle that a line points to.
+const POINTING: [&str; 4] = ["answered in m", "later on this: m", "interrupted by the user in m", "to: \""];
+
+/// What stands behind a rule that does not hold any more.
+const TAKEN_BACK: &str = " (taken back in m";
+
+/// What a rule begins with that stands beside a model's words.
+const A_RULE: &str = "The user's rule (m";
+
+/// What stands over decisions in the form of preset `session`.
+const KEY_DECISIONS: &str = "Key decisions:";
 
 /// What stands for lines that are left out.
 const LEFT_OUT: &str = "[…]";
@@ -240,8 +439,54 @@ mod tests {
     fn a_header_of_the_users_own_is_no_part_of_what_is_told_on() {
         let text = "[What went before: 40]\n\n## Request (m0)\nPort it to C11.\n\nsummary-depth:0 id:0123456789abcdef";
         let told = told_of(text, 300, &[]);
-        assert!(told.contains("### Request (m0)\nPort it to C11."), "{told}");
+        assert!(told.contains("### Asked then\nPort it to C11."), "{told}");
         assert!(!told.contains("What went before"), "{told}");
+    }
+
+    #[test]
+    fn a_summary_of_ours_that_is_read_back_is_told_as_one_and_its_rules_hold() {
+        let quoted = (0..40).map(|nth| format!("test part_{nth} ... ok\n")).collect::<String>();
+        let before = format!(
+            "## Earlier summary (m1, of messages before it)\n### Asked before\nm1 Mend the lanes. Never touch the wire format. (answered in m4)\n\
+             ## Rules and facts from the user\n- m9: Always ask before you push. (later on this: m45)\n- m3: Never use tabs. (taken back in m8)\n\
+             ## Request (m91): the user's message below\n## Asked before\nm60 Add a bench. (answered in m64)\nm70 Strike the Tuesday thing.\n\
+             ## Asked and told by the user\nm61 We switch on Tuesday.\n\
+             ## Decisions of the user\nm14 We keep the epoch a u32.\n## From tool results (quoted)\n```\nm3 bash make:\n{quoted}```\n"
+        );
+        let text = format!(
+            "[Context Summary - 99 messages summarized]\n\n{before}\nsummary-depth:1 id:0123456789abcdef"
+        );
+        let said =
+            [Message::user(text), Message::assistant("Done."), Message::user("Go on with the next lane.")];
+        let mut again = told_in(said.into_iter().collect(), 400, &[]);
+        for round in 0..3 {
+            for told in [
+                "Mend the lanes.",
+                "Never touch the wire format.",
+                "Add a bench.",
+                "Always ask before you push.",
+                "We keep the epoch a u32.",
+            ] {
+                assert_eq!(again.matches(told).count(), 1, "{round}: {told}\n{again}");
+            }
+            for gone in
+                ["the user's message below", "m45", "m91", "m60", "m3 bash", "Never use tabs", "on Tuesday"]
+            {
+                assert!(!again.contains(gone), "{round}: {gone}\n{again}");
+            }
+            assert_eq!(again.matches("Earlier summary").count(), 1, "{again}");
+            let text = format!(
+                "[Context Summary - 99 messages summarized]\n\n{again}\n\nsummary-depth:2 id:0123456789abcdef"
+            );
+            let more = format!("Look at lane number {round} now.");
+            let said = [
+                Message::user(text),
+                Message::assistant("Done."),
+                Message::user(more),
+                Message::assistant("I looked."),
+            ];
+            again = told_in(said.into_iter().collect(), 400, &[]);
+        }
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub(crate) struct Idle<'a> {
     reset: u64,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
+    /// The message with a summary of ours, which is told on under a heading of its own.
+    told_on: Option<u64>,
 }
 
 impl<'a> Idle<'a> {
@@ -94,6 +96,7 @@ impl<'a> Idle<'a> {
         acts: &'a Acts,
         undone: &'a Undone,
         few: FewOf<'a>,
+        told_on: Option<u64>,
     ) -> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
         let mut edits: HashMap<u32, Vec<&FileEdit>> = HashMap::new();
@@ -117,6 +120,7 @@ impl<'a> Idle<'a> {
             is_talk: request.index.domain() == Domain::Talk,
             reset: acts.landings.iter().rfind(|one| one.throws_away()).map_or(0, |one| one.message),
             has_plan: !acts.plan.is_empty(),
+            told_on,
         }
     }
 
@@ -134,6 +138,7 @@ impl<'a> Idle<'a> {
         let is_crumb = is_crumb(statement);
         match statement.kind {
             StatementKind::Harness => true,
+            StatementKind::Report if self.told_on == Some(u64::from(statement.message)) => true,
             kind if self.is_talk && kind.is_said() && statement.words().len() < LEAST_SPOKEN => true,
             // What it showed may be news; that it was run is not.
             StatementKind::Command => {

@@ -44,9 +44,14 @@ impl Overruling {
     }
 }
 
-/// Returns what the person decided in `entries`, as far as nothing overrules it.
-pub(super) fn decided(entries: &[Entry], overruling: &Overruling, speakers: &Speakers) -> Vec<Decision> {
-    overruling.standing(decisions(entries, speakers))
+/// Returns what the person decided `before` and in `entries`, as far as nothing overrules it.
+pub(super) fn decided(
+    before: Vec<Decision>,
+    entries: &[Entry],
+    overruling: &Overruling,
+    speakers: &Speakers,
+) -> Vec<Decision> {
+    overruling.standing([before, decisions(entries, speakers)].concat())
 }
 
 /// Returns whether a person who says `said` takes back what was `decided` before: it has a word of that, and what it takes back.

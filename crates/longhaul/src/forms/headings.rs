@@ -8,7 +8,7 @@ use longhaul_transcript::{ErrorNote, FileState, Summary, Tokens};
 
 use super::{
     cut::cut,
-    page::{of_the_person, owed_to_rules, sure, with_the_person},
+    page::{of_the_person, owed_to_rules, sure, with_decisions_of_the_person, with_the_person},
     words,
 };
 
@@ -77,7 +77,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         None => limit - OF_HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)).max(notes),
     };
     let said = match words(draft) {
-        Some(words) => with_the_person(words, summary, request, for_words, "\n"),
+        Some(words) => {
+            let said = with_the_person(words, summary, request, for_words, "\n");
+            with_decisions_of_the_person(said, request, for_words)
+        }
         None => cut(&draft.text, counter, for_words),
     };
     let mut left = limit - counter.count_text(&said) - OF_HEADINGS;

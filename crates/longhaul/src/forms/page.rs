@@ -2,11 +2,11 @@
 
 use longhaul_summarize::{
     SummaryRequest, prose_share,
-    rules::{gist, is_lasting},
+    rules::{decided, gist, is_lasting},
     shortened,
 };
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens, parse_summary};
+use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens, one_line, parse_summary};
 
 /// A text that grows by whole lines within a limit.
 #[derive(Clone, Debug)]
@@ -142,6 +142,23 @@ pub(super) fn with_the_person(
     }
     let person = format!("{separator}{}", page.text);
     format!("{}{person}", within(limit - counter.count_text(&person))).trim().to_owned()
+}
+
+/// Returns a text with a model's words and behind them, in what they leave of `limit`, the newest of what the person decided that they do
+/// not tell.
+pub(super) fn with_decisions_of_the_person(
+    text: String,
+    request: &SummaryRequest<'_>,
+    limit: Tokens,
+) -> String {
+    let decided = decided(request).into_iter().filter(|one| !text.contains(one.text.trim()));
+    let lines: Vec<String> = decided
+        .map(|one| format!("The user decided (m{}): {}", one.message, one_line(one.text.trim())))
+        .collect();
+    let mut page = Page::new(request.counter, limit);
+    page.text = text;
+    page.newest(&lines);
+    page.text
 }
 
 /// Of room that the task needs as well, the rules get this share at most.

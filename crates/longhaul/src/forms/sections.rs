@@ -8,7 +8,7 @@ use longhaul_transcript::ToolCall;
 
 use super::{
     cut::cut,
-    page::{Page, with_the_person},
+    page::{Page, with_decisions_of_the_person, with_the_person},
     words,
 };
 
@@ -36,6 +36,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     // Sections of several parts are merged, subject by subject.
     let words = merged(words);
     let text = with_the_person(&words, &draft.summary, request, request.limit, "\n\n");
+    let text = with_decisions_of_the_person(text, request, request.limit);
     if counter.count_up_to(&words, request.limit.scaled(FEW_WORDS)).is_none() {
         return Some(text);
     }

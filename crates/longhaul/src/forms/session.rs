@@ -7,7 +7,7 @@ use crate::event::whole_words;
 
 use super::{
     cut::cut,
-    page::{Page, TASK, of_the_person, persons_texts, sure},
+    page::{Page, TASK, of_the_person, persons_texts, sure, with_decisions_of_the_person},
     words,
 };
 
@@ -109,7 +109,10 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     // Of a task that was clipped the beginning stands above.
     person.retain(|line| half.text.is_empty() || !line.starts_with(TASK));
     page.newest(&person);
-    let text = page.text;
+    let text = match words(draft) {
+        Some(_) => with_decisions_of_the_person(page.text, request, request.limit),
+        None => page.text,
+    };
     // What is counted as decided, announced and sent is the same.
     draft.summary.decisions.retain(|decision| is_told(&text, decision));
     Some(text)
