@@ -69,7 +69,7 @@ impl Archive {
 
     /// Returns the originals in `span`, and says which of them are not what was written.
     pub(crate) fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>> {
-        let originals = self.wait(self.store.originals(session, span))?;
+        let originals = self.wait(self.store.originals_in_line(session, span))?;
         match originals.iter().any(|original| original.is_changed) {
             true => tell_changed(session, &originals),
             false => self.warn_if_changed(session)?,

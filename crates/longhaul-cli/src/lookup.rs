@@ -69,11 +69,17 @@ pub(crate) async fn by_words(
     query: &str,
     limit: usize,
 ) -> Result<(Vec<Hit>, By), StoreError> {
-    let hits = store.search(session, query, limit).await?;
+    let hits = match session {
+        Some(session) => store.search_in_line(session, query, limit).await?,
+        None => store.search(None, query, limit).await?,
+    };
     if !hits.is_empty() {
         return Ok((hits, By::Words));
     }
-    let mut hits = store.search_some(session, query, limit).await?;
+    let mut hits = match session {
+        Some(session) => store.search_some_in_line(session, query, limit).await?,
+        None => store.search_some(None, query, limit).await?,
+    };
     let wanted = Query::new(query);
     // One word of many says little.
     hits.retain(|hit| {
@@ -91,13 +97,13 @@ async fn by_words_in_all_of(
     query: &str,
     limit: usize,
 ) -> Result<(Vec<Hit>, By), StoreError> {
-    let mut hits = archive.store.search(Some(session), query, limit).await?;
+    let mut hits = archive.store.search_in_line(session, query, limit).await?;
     for relative in archive.relatives_of(session).await? {
         if hits.len() >= limit {
             break;
         }
         // So many of them may be known.
-        let more = archive.store.search(Some(&relative), query, limit + hits.len()).await?;
+        let more = archive.store.search_in_line(&relative, query, limit + hits.len()).await?;
         for hit in more {
             let is_known = |known: &Hit| hit.message.is_some() && known.message == hit.message;
             if hits.len() < limit && !hits.iter().any(is_known) {
@@ -121,7 +127,7 @@ pub(crate) async fn hints(
     const READ: u64 = 2_000;
     let mut hints = Vec::new();
     let end = store.state(session).await?.map_or(0, |state| state.messages);
-    let said = store.originals(session, Span { start: end.saturating_sub(READ), end }).await?;
+    let said = store.originals_in_line(session, Span { start: end.saturating_sub(READ), end }).await?;
     let texts: Vec<String> = said.iter().filter_map(|one| one.message.as_ref().map(readable_text)).collect();
     let near = near_words(Query::new(query).words(), &texts);
     if !near.is_empty() {

@@ -4,9 +4,36 @@ use std::sync::Arc;
 
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId, SummaryRecord, json_escape};
 
-use crate::{Change, EventKind, ForgottenBy, StoreError, StoredSession, SummaryStore, state::merged};
+use crate::{Change, EventKind, ForgottenBy, StoreError, StoredSession, SummaryStore, kin, state::merged};
 
-/// Destroys what `selector` chooses and leaves a tombstone in the log.
+/// Destroys what `selector` chooses in the conversation `name`: of a whole one in each of its lines.
+pub(crate) async fn in_conversation<S: SummaryStore + ?Sized>(
+    store: &S,
+    name: &SessionId,
+    selector: &Selector,
+    at_ms: i64,
+) -> Result<Forgotten, StoreError> {
+    let line = kin::followed(store, name).await?;
+    if *selector != Selector::Session {
+        return store.forget_in_line(&line, selector, at_ms).await;
+    }
+    store.require(&line).await?;
+    let (mut forgotten, mut not_overwritten) = (Forgotten::default(), None);
+    for other in store.lines(&line).await? {
+        match store.forget_in_line(&other, selector, at_ms).await {
+            Ok(gone) if other == line => {
+                forgotten = Forgotten { in_other_lines: forgotten.in_other_lines, ..gone }
+            }
+            Ok(gone) => forgotten.in_other_lines.extend((!gone.is_empty()).then_some((other, gone))),
+            // It is destroyed; so are the others to be.
+            Err(error @ StoreError::NotOverwritten { .. }) => not_overwritten = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    not_overwritten.map_or(Ok(forgotten), Err)
+}
+
+/// Destroys what `selector` chooses in this session and leaves a tombstone in the log.
 pub(crate) async fn forget<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
@@ -56,7 +83,8 @@ pub(crate) async fn destroyed_of<S: SummaryStore + ?Sized>(
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selector {
-    /// Every original and every record of the session.
+    /// Every original and every record of the session; with [`SummaryStore::forget`] of the conversation, in each of its
+    /// [lines](SummaryStore::lines).
     Session,
     /// The originals in a span, and every record that covers one of them: it quotes them.
     Range(Span),
@@ -76,15 +104,17 @@ pub struct Forgotten {
     pub originals: Vec<Span>,
     /// The records.
     pub records: Vec<SummaryId>,
+    /// What was destroyed in other lines of the conversation.
+    pub in_other_lines: Vec<(SessionId, Forgotten)>,
 }
 
 impl Forgotten {
     /// Returns whether nothing was destroyed.
     pub fn is_empty(&self) -> bool {
-        self.originals.is_empty() && self.records.is_empty()
+        self.originals.is_empty() && self.records.is_empty() && self.in_other_lines.is_empty()
     }
 
-    /// Returns how many originals were destroyed.
+    /// Returns how many originals were destroyed, those of other lines apart: most of them are the same.
     pub fn message_count(&self) -> u64 {
         self.originals.iter().map(Span::len).sum()
     }
@@ -144,10 +174,10 @@ async fn choose<S: SummaryStore + ?Sized>(
         chosen = merged(chosen);
         at = batch.end;
     }
-    let mut records = Vec::new();
     if let Selector::Originals(_) = selector {
-        return Ok(Forgotten { originals: chosen, records });
+        return Ok(Forgotten { originals: chosen, ..Forgotten::default() });
     }
+    let mut records = Vec::new();
     for entry in store.records(session).await?.into_iter().filter(|entry| !entry.is_forgotten) {
         let is_chosen = match selector {
             Selector::Session => true,
@@ -169,7 +199,7 @@ async fn choose<S: SummaryStore + ?Sized>(
             records.push(entry.id);
         }
     }
-    Ok(Forgotten { originals: chosen, records })
+    Ok(Forgotten { originals: chosen, records, ..Forgotten::default() })
 }
 
 /// Returns whether `json` holds `text`, however often it was escaped: the arguments of a call are JSON inside a string,

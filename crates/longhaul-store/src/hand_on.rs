@@ -4,8 +4,8 @@
 ///
 /// The methods that are named go to that store, which a method of the type's own returns; the others are written out. What is in
 /// neither is the trait's default, so name each method that the other store does better. These cannot be named, since they are
-/// made of the others: `summaries`, `search_some`, `undo`, `to_undo`, `take_back`, `withdraw`, `redo`, `restore`, `fork`,
-/// `branch`, `verify`, `verify_log`, `export`, `import`, `named`, `comes_from`, `resolve` and `require`.
+/// made of the others: `summaries`, `search_some`, `search_some_in_line`, `undo`, `to_undo`, `take_back`, `withdraw`, `redo`, `restore`, `fork`,
+/// `branch`, `verify`, `verify_log`, `export`, `import`, `named`, `comes_from`, `lines`, `resolve` and `require`.
 ///
 /// ```
 /// use longhaul_store::{MemoryStore, StoreError, SummaryStore, hand_on};
@@ -150,6 +150,10 @@ macro_rules! hand_on {
         $crate::hand_on! { @ originals(session: &$crate::on::SessionId, span: $crate::on::Span)
             -> Vec<$crate::on::Original>; [$($rest)*] $($to)* }
     };
+    (@ [originals_in_line $($rest:ident)*] $($to:tt)*) => {
+        $crate::hand_on! { @ originals_in_line(session: &$crate::on::SessionId, span: $crate::on::Span)
+            -> Vec<$crate::on::Original>; [$($rest)*] $($to)* }
+    };
     (@ [as_journaled $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ as_journaled(session: &$crate::on::SessionId, span: $crate::on::Span)
             -> Vec<$crate::on::Original>; [$($rest)*] $($to)* }
@@ -166,8 +170,16 @@ macro_rules! hand_on {
         $crate::hand_on! { @ search(session: Option<&$crate::on::SessionId>, query: &str, limit: usize)
             -> Vec<$crate::on::Hit>; [$($rest)*] $($to)* }
     };
+    (@ [search_in_line $($rest:ident)*] $($to:tt)*) => {
+        $crate::hand_on! { @ search_in_line(session: &$crate::on::SessionId, query: &str, limit: usize)
+            -> Vec<$crate::on::Hit>; [$($rest)*] $($to)* }
+    };
     (@ [forget $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ forget(session: &$crate::on::SessionId, selector: &$crate::on::Selector, at_ms: i64)
+            -> $crate::on::Forgotten; [$($rest)*] $($to)* }
+    };
+    (@ [forget_in_line $($rest:ident)*] $($to:tt)*) => {
+        $crate::hand_on! { @ forget_in_line(session: &$crate::on::SessionId, selector: &$crate::on::Selector, at_ms: i64)
             -> $crate::on::Forgotten; [$($rest)*] $($to)* }
     };
 }

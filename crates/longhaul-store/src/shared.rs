@@ -10,6 +10,6 @@ hand_on! {
     as_ref: [
         state transact events entries records snapshot contents find_words sessions sessions_with
         sessions_beginning_with forks_of set_alias alias cached all_cached cache journal extend append head chain record originals
-        as_journaled strays commit search forget
+        originals_in_line as_journaled strays commit search search_in_line forget forget_in_line
     ];
 }

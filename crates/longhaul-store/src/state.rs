@@ -21,7 +21,8 @@ pub struct StoredSession {
     pub opened_at_ms: i64,
     /// When it last changed, in milliseconds since the Unix epoch.
     pub changed_at_ms: i64,
-    /// How many originals the journal has had, destroyed ones included: the next ordinal.
+    /// How many originals the journal has had, destroyed ones included: the next ordinal. [`held`](Self::held) says how many are
+    /// left.
     pub messages: u64,
     /// The records in force, oldest first; the last is the head.
     pub chain: Vec<SummaryId>,
@@ -59,6 +60,16 @@ impl StoredSession {
     /// Returns the record in force.
     pub fn head(&self) -> Option<&SummaryId> {
         self.chain.last()
+    }
+
+    /// Returns how many originals are still there: those that the journal has had, less those that were destroyed.
+    pub fn held(&self) -> u64 {
+        self.messages - self.forgotten.iter().map(Span::len).sum::<u64>()
+    }
+
+    /// Returns whether the session was forgotten: it had originals, and none is left of them.
+    pub fn is_all_forgotten(&self) -> bool {
+        self.messages > 0 && self.held() == 0
     }
 
     /// Returns whether the original at `ordinal` was destroyed.

@@ -35,6 +35,14 @@ use crate::{
 /// names, and everything else is appended in some order, once. Futures may be dropped at any point; what they were to do
 /// has then happened completely or not at all.
 ///
+/// # Names and lines
+/// A conversation that goes back and takes another way goes on in a line of its own: a session `x-b1` that was begun with what
+/// `x` held, and the name `x` stands for it from then on. [`originals`](Self::originals), [`search`](Self::search),
+/// [`search_some`](Self::search_some), [`export`](Self::export) and [`forget`](Self::forget) take such a name and work on what it
+/// stands for now ([`named`](Self::named)). All other methods take the session of this very id, as
+/// [`sessions`](Self::sessions) and [`lines`](Self::lines) list them; what `x` held itself is read with
+/// [`originals_in_line`](Self::originals_in_line) and [`search_in_line`](Self::search_in_line).
+///
 /// Messages, records, snapshots and what is cached are taken as [`Redacted`] values only; names of sessions are not, and
 /// [`import`](Self::import) takes what an export holds as it is. No error carries message text. Times come from the caller.
 ///
@@ -102,7 +110,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         limit: usize,
     ) -> Result<Vec<(SessionId, u64)>, StoreError>;
 
-    /// Returns the sessions with their states, the one changed last first.
+    /// Returns the sessions with their states, the one changed last first. One that was forgotten stays, so that nothing of it comes
+    /// back: [`StoredSession::is_all_forgotten`] says so.
     async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError>;
 
     /// Returns the sessions that hold the record `id`, in force or not, the one changed last first.
@@ -285,9 +294,14 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Returns an original for each message of `span` that the session has, in order. What is not what was written, not where it
-    /// was written, or missing, is told ([`Original::is_changed`]) and not handed out.
-    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+    /// Returns an original for each message of `span` that the conversation `name` has, in order. What is not what was written, not
+    /// where it was written, or missing, is told ([`Original::is_changed`]) and not handed out.
+    async fn originals(&self, name: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        self.originals_in_line(&kin::followed(self, name).await?, span).await
+    }
+
+    /// Returns the same of the session of this very id.
+    async fn originals_in_line(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         proof::originals(self, session, span, Against::Log).await
     }
 
@@ -314,29 +328,55 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         commit::commit(self, session, commit).await
     }
 
-    /// Returns up to `limit` originals that hold every word of `query`, in all sessions where none is named: first those that hold
+    /// Returns up to `limit` originals that hold every word of `query`, in the conversation `name`, or in all sessions: first those that hold
     /// it as it is written, then those that hold the most of what its blanks keep apart (`src/lib.rs`) as written, then those where
     /// its words stand closest together ([`Fit`](crate::Fit)); what is as good, newest first. Only letters and digits of a query
     /// are searched for ([`words`](crate::words)), so that no character has a meaning. Of more than a thousand originals that
     /// hold every word the newest are looked at.
     async fn search(
         &self,
-        session: Option<&SessionId>,
+        name: Option<&SessionId>,
         query: &str,
         limit: usize,
     ) -> Result<Vec<Hit>, StoreError> {
-        searching::all(self, session, &Query::new(query), limit).await
+        match name {
+            Some(name) => self.search_in_line(&kin::followed(self, name).await?, query, limit).await,
+            None => searching::all(self, None, &Query::new(query), limit).await,
+        }
+    }
+
+    /// Returns the same of the session of this very id.
+    async fn search_in_line(
+        &self,
+        session: &SessionId,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        searching::all(self, Some(session), &Query::new(query), limit).await
     }
 
     /// Returns up to `limit` originals that hold as many words of `query` as any does, for where
     /// [`search`](Self::search) finds none that holds all; in its order.
     async fn search_some(
         &self,
-        session: Option<&SessionId>,
+        name: Option<&SessionId>,
         query: &str,
         limit: usize,
     ) -> Result<Vec<Hit>, StoreError> {
-        searching::some(self, session, &Query::new(query), limit).await
+        match name {
+            Some(name) => self.search_some_in_line(&kin::followed(self, name).await?, query, limit).await,
+            None => searching::some(self, None, &Query::new(query), limit).await,
+        }
+    }
+
+    /// Returns the same of the session of this very id.
+    async fn search_some_in_line(
+        &self,
+        session: &SessionId,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        searching::some(self, Some(session), &Query::new(query), limit).await
     }
 
     /// Takes the last compaction back and returns its id; `None` where there is none to take back.
@@ -422,7 +462,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         }
         let decide = move |_: &StoredSession| Ok(Change::of(at_ms, Some(EventKind::Restored { span })));
         self.transact(session, Arc::new(decide)).await?;
-        self.originals(session, span).await
+        self.originals_in_line(session, span).await
     }
 
     /// Begins the session `into` with the originals of `session` up to ordinal `end` (all where `None`) and the records
@@ -510,8 +550,29 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         self.transact(into, Arc::new(decide)).await
     }
 
-    /// Destroys contents for good and leaves a tombstone in the log. What another session also holds stays there.
+    /// Destroys contents of the conversation `name` for good and leaves a tombstone in the log. With [`Selector::Session`] that is all
+    /// of it: each of its [lines](Self::lines), one after the other. Any other selector destroys in what the name stands for,
+    /// and what another line also holds stays there, for [`forget_in_line`](Self::forget_in_line). What another conversation holds,
+    /// one that was begun under a name of its own, stays there in any case.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`] where there is none of this name, [`StoreError::NotOverwritten`] where all was destroyed that was
+    /// to be and may be found in the files of the store for a while, and those of the backend. Where these come between two
+    /// lines, or the future is dropped there, the same again destroys the rest.
     async fn forget(
+        &self,
+        name: &SessionId,
+        selector: &Selector,
+        at_ms: i64,
+    ) -> Result<forget::Forgotten, StoreError> {
+        forget::in_conversation(self, name, selector, at_ms).await
+    }
+
+    /// Destroys contents of the session of this very id, and of no other.
+    ///
+    /// # Errors
+    /// Those of [`forget`](Self::forget).
+    async fn forget_in_line(
         &self,
         session: &SessionId,
         selector: &Selector,
@@ -531,12 +592,14 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         verify::verify(self, session, verify::Depth::Log).await
     }
 
-    /// Returns a session as JSON lines that [`import`](Self::import) reads, in this backend or another.
-    async fn export(&self, session: &SessionId) -> Result<String, StoreError> {
-        transfer::export(self, session).await
+    /// Returns the conversation `name` as JSON lines that [`import`](Self::import) reads, in this backend or another: what the name stands
+    /// for now, and behind it the lines that it comes from, by which a store that has an older export knows that the name moved.
+    async fn export(&self, name: &SessionId) -> Result<String, StoreError> {
+        transfer::export(self, &kin::followed(self, name).await?).await
     }
 
-    /// Adds the sessions of an export; what is there already stays. Returns the sessions that the export holds. Their words are
+    /// Adds the sessions of an export; what is there already stays, and a name there moves only to a session that
+    /// [comes from](Self::comes_from) the one it stood for. Returns the sessions that the export holds. Their words are
     /// taken to be redacted, as they were in the store that was exported: nothing looks for secrets in them.
     ///
     /// # Errors
@@ -562,6 +625,13 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Returns whether `session` was begun with what `other` holds, or with what one holds that comes from it.
     async fn comes_from(&self, session: &SessionId, other: &SessionId) -> Result<bool, StoreError> {
         kin::comes_from(self, session, other).await
+    }
+
+    /// Returns the lines of the conversation that `session` is a line of, itself included, the one it was begun with first: what was
+    /// branched off under a name made for it (`x-b1` of `x`). Who begins a branch under a name of their own begins another
+    /// conversation.
+    async fn lines(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        kin::lines(self, session).await
     }
 
     /// Returns the session that `name` is the id or an alias of.

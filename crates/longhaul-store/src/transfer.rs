@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    Change, Event, EventKind, Object, Problem, Step, StoreError, StoredSession, SummaryStore,
+    Change, Event, EventKind, Object, Problem, Step, StoreError, StoredSession, SummaryStore, kin,
     object::{is_spelling, read_message, read_record},
 };
 
@@ -36,13 +36,30 @@ struct Footer {
     last_hash: ContentHash,
 }
 
+/// Returns `session`, and behind it the lines that it comes from as far as one is of a name that `session` has now: that it has it
+/// rightly is known by their logs alone.
 pub(crate) async fn export<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
 ) -> Result<String, StoreError> {
-    let state = store.require(session).await?;
+    store.require(session).await?;
     let info = store.sessions().await?.into_iter().find(|info| info.session == *session);
     let aliases = info.map(|info| info.aliases).unwrap_or_default();
+    let origins = kin::origins(store, session).await?;
+    let left = origins.iter().rposition(|origin| aliases.contains(origin)).map_or(0, |last| last + 1);
+    let mut out = export_line(store, session, aliases).await?;
+    for origin in &origins[..left] {
+        out.push_str(&export_line(store, origin, Vec::new()).await?);
+    }
+    Ok(out)
+}
+
+async fn export_line<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    aliases: Vec<SessionId>,
+) -> Result<String, StoreError> {
+    let state = store.require(session).await?;
     let kind = EXPORT_TYPE.to_owned();
     let mut out = line(&Header { version: 1, kind, session: session.clone(), aliases });
     let mut seq = 0;
@@ -96,7 +113,7 @@ pub(crate) async fn import<S: SummaryStore + ?Sized>(
     lines: &str,
 ) -> Result<Vec<SessionId>, StoreError> {
     let mut lines = lines.lines().enumerate().map(|(index, line)| (index + 1, line));
-    let mut sessions = Vec::new();
+    let (mut sessions, mut names) = (Vec::new(), Vec::new());
     while let Some((number, text)) = lines.next() {
         if text.trim().is_empty() {
             continue;
@@ -141,12 +158,18 @@ pub(crate) async fn import<S: SummaryStore + ?Sized>(
             }
         }
         add(store, &session, steps, hashes).await?;
-        for alias in header.aliases {
-            if store.alias(&alias).await?.is_none() {
-                store.set_alias(&alias, &session).await?;
-            }
-        }
+        names.extend(header.aliases.into_iter().map(|name| (name, session.clone())));
         sessions.push(session);
+    }
+    // What a name stood for may stand behind what it stands for now.
+    for (name, session) in names {
+        let moves = match store.alias(&name).await? {
+            Some(before) => store.comes_from(&session, &before).await?,
+            None => true,
+        };
+        if moves {
+            store.set_alias(&name, &session).await?;
+        }
     }
     Ok(sessions)
 }

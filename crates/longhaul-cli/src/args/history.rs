@@ -171,7 +171,7 @@ pub(crate) struct ForgetArgs {
 #[derive(Debug, ClapArgs)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ForgetWhat {
-    /// Everything: the originals and the summaries
+    /// Everything: the originals and the summaries, of each line of the conversation
     #[arg(long)]
     pub(crate) all: bool,
     /// The messages of a range, m12 or m3-m9, and the summaries that cover one of them

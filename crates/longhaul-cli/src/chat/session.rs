@@ -265,7 +265,7 @@ impl Session<'_> {
         let (store, session) = (&self.conversation.store, self.conversation.manager.line());
         let text: String = match span(query) {
             Some(span) => {
-                let held = self.runtime.block_on(store.originals(session, span))?;
+                let held = self.runtime.block_on(store.originals_in_line(session, span))?;
                 held.iter().map(full).collect()
             }
             None => {

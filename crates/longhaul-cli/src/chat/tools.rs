@@ -303,9 +303,9 @@ impl Toolbox {
     async fn recall(&self, query: &str) -> Said {
         let failed = |error: longhaul::store::StoreError| error.to_string();
         let mut found = String::new();
-        let mut hits = self.store.search(Some(&self.session), query, 8).await.map_err(failed)?;
+        let mut hits = self.store.search_in_line(&self.session, query, 8).await.map_err(failed)?;
         if hits.is_empty() {
-            hits = self.store.search_some(Some(&self.session), query, 8).await.map_err(failed)?;
+            hits = self.store.search_some_in_line(&self.session, query, 8).await.map_err(failed)?;
             let deleted = archive::deleted(&self.store, &self.session).await.map_err(failed)?;
             let deleted = archive::but_deleted(deleted);
             if hits.is_empty() {

@@ -48,7 +48,8 @@ fn is_export(archive: &Archive, session: &SessionId, bytes: &[u8]) -> Result<boo
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let json =
         |line: Option<&[u8]>| serde_json::from_slice::<Value>(line.unwrap_or_default()).unwrap_or_default();
-    let (header, footer) = (json(lines.next()), json(lines.next_back()));
+    // Behind the session stand the lines that it comes from.
+    let (header, footer) = (json(lines.next()), json(lines.find(|line| line.starts_with(b"{\"end\""))));
     let end = footer["end"].as_u64().unwrap_or_default();
     if header["type"] != "longhaul-session" || header["session"] != session.as_str() || end == 0 {
         return Ok(false);

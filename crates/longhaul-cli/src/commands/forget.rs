@@ -41,8 +41,10 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let files = files(&archive, &session)?;
     let chain = held.chain;
     let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
-    let in_branches =
-        if args.branches { forget_in_branches(&archive, &session, &selector)? } else { Vec::new() };
+    let mut in_branches = forgotten.in_other_lines.clone();
+    if args.branches {
+        in_branches.extend(forget_in_branches(&archive, &session, &selector)?);
+    }
     if args.json {
         let value = serde_json::json!({
             "version": 1,
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     for (relative, gone) in &in_branches {
         say!("{} of {relative} destroyed", what(gone));
     }
-    if forgotten.is_empty() {
+    if forgotten.originals.is_empty() && forgotten.records.is_empty() {
         say!("nothing of {session} matches; nothing of it is forgotten");
         return Ok(if in_branches.is_empty() { ExitCode::from(NOTHING_TO_DO) } else { ExitCode::SUCCESS });
     }
@@ -113,8 +115,13 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
 fn is_sure(archive: &Archive, held: &StoredSession, session: &SessionId, args: &ForgetArgs) -> Result<bool> {
     let gone: u64 = held.forgotten.iter().map(|span| span.end - span.start).sum();
     let said = counted(held.messages.saturating_sub(gone), "message");
-    let others = if args.branches { archive.relatives(session)? } else { Vec::new() };
-    let others: Vec<String> = others.iter().map(|other| format!(", all of {other}")).collect();
+    let others = match args.what.all {
+        _ if args.branches => archive.relatives(session)?,
+        true => archive.wait(archive.store.lines(session))?,
+        false => Vec::new(),
+    };
+    let others = others.into_iter().filter(|other| other != session);
+    let others: Vec<String> = others.map(|other| format!(", all of {other}")).collect();
     let summaries = if args.what.all { "and every summary of them" } else { "and no summary in force" };
     let question = format!("Destroy {said} of {session}{} {summaries} for good?", others.concat());
     Ok(Console::Plain { unread: None }.consent(&question, None)? == Consent::Yes)
@@ -137,7 +144,8 @@ fn forget_in_branches(
         };
         let mut gone = Forgotten::default();
         for selector in chosen {
-            let forgotten = archive.wait(archive.store.forget(&relative, &selector, clock::now_ms()))?;
+            let forgotten =
+                archive.wait(archive.store.forget_in_line(&relative, &selector, clock::now_ms()))?;
             gone.originals.extend(forgotten.originals);
             gone.records.extend(forgotten.records);
         }

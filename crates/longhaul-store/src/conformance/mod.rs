@@ -14,6 +14,7 @@ mod chain;
 mod deletion;
 mod fixtures;
 mod journal;
+mod lines;
 mod many;
 mod transfer;
 mod writer;
@@ -48,6 +49,9 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     deletion::what_another_session_holds_stays_there(&fresh().await).await;
     deletion::a_whole_session_goes(&fresh().await).await;
     deletion::what_a_summary_replaces_goes_with_its_commit(&fresh().await).await;
+    lines::a_name_stands_for_the_line_that_goes_on(&fresh().await).await;
+    lines::a_conversation_is_forgotten_in_all_its_lines(&fresh).await;
+    lines::an_export_shows_what_the_name_stood_for(&fresh().await, &fresh().await).await;
     transfer::an_export_comes_back_exactly(&fresh().await, &fresh().await).await;
     transfer::what_is_there_already_stays(&fresh().await, &fresh().await).await;
     transfer::a_damaged_export_is_refused(&fresh().await, &fresh().await).await;

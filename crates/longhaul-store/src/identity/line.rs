@@ -141,7 +141,7 @@ async fn kept_again<S: SummaryStore + ?Sized>(
         |ordinal: u64| summary.covered.binary_search_by_key(&ordinal, |covered| covered.ordinal).is_ok();
     let mut n_same = 0;
     for span in &summary.kept {
-        for original in store.originals(session, *span).await? {
+        for original in store.originals_in_line(session, *span).await? {
             let (Some(message), Some(held)) = (said.get(n_same), &original.message) else {
                 return Ok(n_same);
             };

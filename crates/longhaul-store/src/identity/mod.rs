@@ -227,7 +227,7 @@ fn numbered(name: &SessionId, suffix: &str) -> SessionId {
 
 /// Returns whether a session's name was derived from what was said in it: nobody chose it, and nobody writes to it but
 /// who finds it here.
-fn is_derived(session: &SessionId) -> bool {
+pub(crate) fn is_derived(session: &SessionId) -> bool {
     session.as_str().strip_prefix("s-").is_some_and(|rest| {
         let (hash, number) = rest.split_once('-').unwrap_or((rest, "2"));
         hash.len() == 16

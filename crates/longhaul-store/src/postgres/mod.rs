@@ -193,7 +193,7 @@ impl SummaryStore for PostgresStore {
     }
 
     /// Also overwrites what an earlier call could not.
-    async fn forget(
+    async fn forget_in_line(
         &self,
         session: &SessionId,
         selector: &Selector,

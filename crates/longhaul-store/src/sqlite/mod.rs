@@ -265,7 +265,7 @@ impl SummaryStore for SqliteStore {
         self.worker.read(read).await
     }
 
-    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+    async fn originals_in_line(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         self.originals_against(session, span, Against::Log).await
     }
 
@@ -313,7 +313,7 @@ impl SummaryStore for SqliteStore {
     }
 
     /// Also overwrites what an earlier call could not, because somebody was reading then.
-    async fn forget(
+    async fn forget_in_line(
         &self,
         session: &SessionId,
         selector: &Selector,

@@ -56,8 +56,8 @@ hand_on! {
         self.inner.commit(session, commit).await
     }
 
-    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+    async fn originals_in_line(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         self.originals.fetch_add(span.len(), Relaxed);
-        self.inner.originals(session, span).await
+        self.inner.originals_in_line(session, span).await
     }
 }

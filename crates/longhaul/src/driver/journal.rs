@@ -193,7 +193,8 @@ impl Journal {
         }
         if is_due && self.is_to_overwrite {
             let nothing_more = Selector::Originals(Span { start: 0, end: 0 });
-            self.is_to_overwrite = self.store.forget(&self.line, &nothing_more, self.now()).await.is_err();
+            self.is_to_overwrite =
+                self.store.forget_in_line(&self.line, &nothing_more, self.now()).await.is_err();
         }
         Ok(())
     }

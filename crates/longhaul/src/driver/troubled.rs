@@ -100,8 +100,8 @@ hand_on! {
         troubled(&self.commit, self.inner.commit(session, commit)).await
     }
 
-    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
-        let originals = troubled(&self.read, self.inner.originals(session, span)).await?;
+    async fn originals_in_line(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        let originals = troubled(&self.read, self.inner.originals_in_line(session, span)).await?;
         self.n_read.fetch_add(originals.len() as u64, Relaxed);
         Ok(originals)
     }

@@ -231,6 +231,40 @@ async fn what_was_learned_and_cannot_be_kept_is_told_as_that() {
 }
 
 #[tokio::test]
+async fn a_conversation_that_went_back_is_exported_as_it_goes_on_and_forgotten_as_a_whole() {
+    use longhaul_store::{MemoryStore, Selector, SummaryStore};
+    let window = longhaul_tokens::ContextWindow::new(Tokens(8_000), Tokens(500));
+    let shown = |session: &Session| -> Vec<String> {
+        session.state().view().messages().map(|message| message.texts().collect()).collect()
+    };
+    let (store, elsewhere) = (Arc::new(MemoryStore::new()), Arc::new(MemoryStore::new()));
+    let name = longhaul_transcript::SessionId::new("x").unwrap();
+    let mut session = crate::open(store.clone(), "x", window).await.unwrap();
+    session.push(Message::user("The code is 4711."));
+    let back_to = session.push(Message::assistant("Noted."));
+    session.push(Message::user("The old plan is zanzibar."));
+    session.save().await.unwrap();
+    session.rewind(back_to).await.unwrap();
+    session.push(Message::user("The new plan is tanganyika."));
+    session.save().await.unwrap();
+    let mut branch = session.branch(back_to).await.unwrap();
+    branch.push(Message::user("A third is malawi."));
+    branch.save().await.unwrap();
+
+    elsewhere.import(&store.export(&name).await.unwrap()).await.unwrap();
+    let there = crate::open(elsewhere, "x", window).await.unwrap();
+    assert_eq!(shown(&there), shown(&session));
+    assert_eq!(store.search(Some(&name), "tanganyika", 9).await.unwrap().len(), 1);
+
+    store.forget(&name, &Selector::Session, 2).await.unwrap();
+    for word in ["4711", "zanzibar", "tanganyika", "malawi"] {
+        assert!(store.search(None, word, 9).await.unwrap().is_empty(), "{word}");
+    }
+    let opened = crate::open(store, "x", window).await.unwrap();
+    assert_eq!(shown(&opened), [""; 0]);
+}
+
+#[tokio::test]
 async fn what_was_before_a_rewind_can_be_opened_and_a_branch_leaves_the_name() {
     let store = Arc::new(Troubled::default());
     let (mut session, _, at) = compacted(&store).await;

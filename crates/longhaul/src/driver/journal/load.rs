@@ -182,7 +182,7 @@ impl Journal {
     }
 
     async fn read(&mut self, span: Span) -> Result<Vec<Message>, StoreError> {
-        let originals = self.store.originals(&self.line, span).await?;
+        let originals = self.store.originals_in_line(&self.line, span).await?;
         for original in originals.iter().filter(|original| original.is_changed) {
             if self.changed.insert(original.ordinal) {
                 self.untold.push(original.ordinal);
