@@ -1,6 +1,9 @@
 //! A tool for the model itself: what a handle in a summary stands for, and what was said about something.
 
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use longhaul_store::{Query, SummaryStore as _, readable_text};
 use longhaul_tokens::TokenCounter;
@@ -18,22 +21,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecallTool;
 
-/// What the model asks for.
+/// What the model asks for. What it wrote may be anything.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Asked {
     /// Models call it by what it is, too.
     #[serde(alias = "handle")]
-    message: Option<Handle>,
-    query: Option<String>,
-}
-
-/// A handle; a model may leave its letter out.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum Handle {
-    Named(String),
-    Number(u64),
+    message: Option<Value>,
+    query: Option<Value>,
+    from: Option<Value>,
 }
 
 /// The most that an answer costs.
@@ -44,6 +40,9 @@ const BETWEEN: &str = "\n\n";
 
 /// How many messages an answer shows.
 const HITS: usize = 8;
+
+/// How many are found, of which those that are no longer shown come first.
+const LOOKED_AT: usize = 4 * HITS;
 
 /// No text is cut below this many characters.
 const LEAST_SHOWN: usize = 60;
@@ -58,7 +57,8 @@ impl RecallTool {
 
     /// What the model is told it does.
     pub const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \
-        from the summary, such as m12 or m12-m15, or `query` words to search for; with both, what is asked for is both.";
+        from the summary, such as m12 or m12-m15, or `query` words to search for; with both, the message is shown around these words, and \
+        others that hold them too. `from` reads a long message on from there.";
 
     /// Returns what it takes, as JSON Schema.
     pub fn schema(self) -> Value {
@@ -67,6 +67,7 @@ impl RecallTool {
             "properties": {
                 "message": { "type": "string", "description": "a handle: m12, or m12-m15" },
                 "query": { "type": "string", "description": "words that the message holds" },
+                "from": { "type": "integer", "description": "of one message: where to begin, in bytes; 0 is its beginning" },
             },
         })
     }
@@ -97,17 +98,25 @@ impl Session {
                 "the arguments are no JSON object with a handle as `message` or words as `query`".to_owned()
             );
         };
-        let summary = asked.message.as_ref().and_then(|handle| self.summary_named(handle));
-        let mut wanted = match (&asked.message, &summary) {
+        let handles = asked.message.as_ref().map(written);
+        let asked_for = asked.query.as_ref().map(written);
+        let summary = handles.as_deref().and_then(|handle| self.summary_named(handle));
+        let mut wanted = match (&handles, &summary) {
             (None, _) => Vec::new(),
             (Some(_), Some(record)) => vec![record.covers],
-            (Some(handle), None) => match handle.spans() {
+            (Some(handles), None) => match spans(handles) {
                 Ok(spans) => spans,
                 Err(what) => return Ok(what),
             },
         };
-        if asked.message.is_none() && asked.query.is_none() {
+        if handles.is_none() && asked_for.is_none() {
             return Ok("give `message` a handle such as m12, or `query` words".to_owned());
+        }
+        let from = asked.from.as_ref().map(|from| written(from).parse::<usize>());
+        match (from, &wanted[..]) {
+            (None, _) => {}
+            (Some(Ok(from)), [one]) if one.len() == 1 => return self.part(one.start, from).await,
+            (Some(_), _) => return Ok("give `from` a number of bytes, and `message` one handle".to_owned()),
         }
         let (mut found, mut notes) = (Vec::new(), Vec::new());
         let is_asked = !wanted.is_empty();
@@ -123,29 +132,32 @@ impl Session {
                 ));
             }
         }
-        let n_named = found.len();
-        if let Some(query) = asked.query.as_deref().filter(|_| n_named < HITS) {
+        let mut by: HashMap<u64, Query> = HashMap::new();
+        if let Some(query) = &asked_for {
+            by.extend(found.iter().map(|(ordinal, _)| (*ordinal, Query::new(query))));
             let (hits, note) = self.found(query).await?;
-            let is_new = |hit: &(u64, Message)| found.iter().all(|(ordinal, _)| *ordinal != hit.0);
-            let hits: Vec<(u64, Message)> =
-                hits.into_iter().filter(is_new).take(HITS - found.len()).collect();
+            let is_new = |hit: &Found| found.iter().all(|(ordinal, _)| *ordinal != hit.ordinal);
+            let room = HITS.saturating_sub(found.len());
+            let hits: Vec<Found> = hits.into_iter().filter(is_new).take(room).collect();
             notes.extend(note.filter(|_| !hits.is_empty()));
-            found.extend(hits);
+            for Found { ordinal, message, by: side } in hits {
+                by.insert(ordinal, Query::new(&side));
+                found.push((ordinal, message));
+            }
         }
         if found.is_empty() {
             let last = (self.state.originals().len() as u64).checked_sub(1).filter(|_| is_asked);
             let ends = last.map(|last| format!(": the conversation ends with m{last}"));
             return Ok(format!("nothing was found{}", ends.unwrap_or_default()));
         }
-        let query = asked.query.as_deref().map(Query::new);
-        let line = |(nth, (ordinal, message)): (usize, &(u64, Message))| match is_gone(message) {
+        let line = |(ordinal, message): &(u64, Message)| match is_gone(message) {
             true if is_changed(message) => {
                 Line::whole(format!("m{ordinal} was changed in the store, and cannot be shown"))
             }
             true => Line::whole(format!("m{ordinal} was destroyed, and cannot be shown")),
             false => {
                 let said = words(message);
-                let place = query.as_ref().filter(|_| nth >= n_named).and_then(|query| query.place_in(&said));
+                let place = by.get(ordinal).and_then(|query| query.place_in(&said));
                 Line { begins: format!("m{ordinal} {}: ", message.who()), said, place }
             }
         };
@@ -153,14 +165,13 @@ impl Session {
             let covers = named_span(record.covers.start, record.covers.end);
             Line::whole(format!("{} is the summary of {covers}, which begin:", record.id))
         });
-        let lines = of_summary.into_iter().chain(found.iter().enumerate().map(line));
+        let lines = of_summary.into_iter().chain(found.iter().map(line));
         let lines: Vec<Line> = lines.chain(notes.into_iter().map(Line::whole)).collect();
         Ok(answer(&lines, self.state.counter()))
     }
 
     /// Returns the summary in the view that a model names by the id that stands in it.
-    fn summary_named(&self, handle: &Handle) -> Option<Arc<SummaryRecord>> {
-        let Handle::Named(handle) = handle else { return None };
+    fn summary_named(&self, handle: &str) -> Option<Arc<SummaryRecord>> {
         let handle = handle.trim().trim_matches(['(', ')', '[', ']']);
         self.state.view().summaries().find(|record| record.id.as_str() == handle).cloned()
     }
@@ -172,7 +183,8 @@ impl Session {
         }
         match &self.journal {
             Some(journal) if !originals.missing([span]).is_empty() => {
-                let held = journal.store().originals(journal.line(), span).await.map_err(Error::Store)?;
+                let held =
+                    journal.store().originals_in_line(journal.line(), span).await.map_err(Error::Store)?;
                 Ok(held.into_iter().map(|held| (held.ordinal, said(held))).collect())
             }
             _ => {
@@ -182,30 +194,71 @@ impl Session {
         }
     }
 
+    /// Returns what of a message follows its first `from` bytes, as far as there is room, and where to go on.
+    async fn part(&self, ordinal: u64, from: usize) -> Result<String, Error> {
+        let found = self.said(Span { start: ordinal, end: ordinal + 1 }).await?;
+        let Some((_, message)) = found.first().filter(|(_, message)| !is_gone(message)) else {
+            return Ok(format!("m{ordinal} cannot be shown"));
+        };
+        let said = words(message);
+        if from >= said.len() {
+            return Ok(format!("m{ordinal} ends before: it has {} bytes", said.len()));
+        }
+        let rest = &said[said.floor_char_boundary(from)..];
+        let begins = format!("m{ordinal} {} from {from}: ", message.who());
+        let ends = |shown: usize| match rest.len() - shown {
+            0 => String::new(),
+            more => format!("\n… {more} more bytes; go on with from {}", said.len() - more),
+        };
+        let counter = self.state.counter();
+        let is_room = |shown: usize| {
+            let part = format!("{begins}{}{}", &rest[..shown], ends(shown));
+            counter.count_up_to(&part, ANSWER_TOKENS).is_some()
+        };
+        let (mut fits, mut too_long) = (0, rest.len() + 1);
+        while too_long > fits + 1 {
+            let at = fits.midpoint(too_long);
+            if is_room(rest.floor_char_boundary(at)) { fits = at } else { too_long = at }
+        }
+        let shown = rest.floor_char_boundary(fits);
+        Ok(format!("{begins}{}{}", &rest[..shown], ends(shown)))
+    }
+
     /// Returns the messages that hold all of the words, the best first, or where `OR` or `|` stands between them those of one
-    /// side; where there are none, those that hold the most, and a note that says so.
-    async fn found(&self, query: &str) -> Result<(Vec<(u64, Message)>, Option<String>), Error> {
-        let mut found: Vec<(u64, Message)> = Vec::new();
-        for side in sides(query) {
-            let is_new = |(ordinal, _): &(u64, Message)| found.iter().all(|(other, _)| other != ordinal);
-            let hits: Vec<_> = self.holding(&side, Wanted::All).await?.into_iter().filter(is_new).collect();
-            found.extend(hits);
+    /// side; where there are none, those that hold the most, and a note that says so. What is still shown comes last.
+    async fn found(&self, query: &str) -> Result<(Vec<Found>, Option<String>), Error> {
+        let (mut found, sides): (Vec<Found>, Vec<String>) = (Vec::new(), sides(query));
+        for side in sides.iter().cloned().chain(sides.iter().flat_map(|side| inflected(side))) {
+            let hits = self.holding(&side, Wanted::All).await?;
+            found.extend(hits.into_iter().map(|(ordinal, message)| Found {
+                ordinal,
+                message,
+                by: side.clone(),
+            }));
         }
+        let mut note = None;
+        if found.is_empty() {
+            note = Some("no message holds all of these words: these hold some".to_owned());
+            let by = sides.join(" ");
+            let hits = self.holding(&by, Wanted::Some).await?.into_iter();
+            found.extend(hits.map(|(ordinal, message)| Found { ordinal, message, by: by.clone() }));
+        }
+        let mut known = HashSet::new();
+        found.retain(|hit| known.insert(hit.ordinal));
+        let view = self.state.view();
+        let shown: HashSet<u64> = view.shown().filter_map(whole).collect();
+        found.sort_by_key(|hit| shown.contains(&hit.ordinal));
         found.truncate(HITS);
-        if !found.is_empty() {
-            return Ok((found, None));
-        }
-        let note = "no message holds all of these words: these hold some".to_owned();
-        Ok((self.holding(&sides(query).join(" "), Wanted::Some).await?, Some(note)))
+        Ok((found, note))
     }
 
     /// Returns the messages that hold all words of `query`, or the most of them, the best first.
     async fn holding(&self, query: &str, wanted: Wanted) -> Result<Vec<(u64, Message)>, Error> {
         if let Some(journal) = &self.journal {
-            let (store, line) = (journal.store(), Some(journal.line()));
+            let (store, line) = (journal.store(), journal.line());
             let hits = match wanted {
-                Wanted::All => store.search(line, query, HITS).await,
-                Wanted::Some => store.search_some(line, query, HITS).await,
+                Wanted::All => store.search_in_line(line, query, LOOKED_AT).await,
+                Wanted::Some => store.search_some_in_line(line, query, LOOKED_AT).await,
             };
             let hits = hits.map_err(Error::Store)?.into_iter();
             return Ok(hits.map(|hit| (hit.id.ordinal, hit.message.unwrap_or_else(changed))).collect());
@@ -220,7 +273,7 @@ impl Session {
         };
         hits.retain(|(fit, _)| Some(fit.missing) == least);
         hits.sort_by_key(|(fit, _)| *fit);
-        let hits = hits.into_iter().take(HITS);
+        let hits = hits.into_iter().take(LOOKED_AT);
         Ok(hits.map(|(_, entry)| (entry.id.ordinal, (*entry.message).clone())).collect())
     }
 }
@@ -249,17 +302,73 @@ fn sides(query: &str) -> Vec<String> {
     sides.iter().map(|side| side.join(" ")).filter(|side| !side.is_empty()).collect()
 }
 
-impl Handle {
-    /// Returns the messages that it names, or what to say where it names none.
-    fn spans(&self) -> Result<Vec<Span>, String> {
-        let handles = match self {
-            Handle::Named(handles) => handles.clone(),
-            Handle::Number(at) => at.to_string(),
-        };
-        let named = handles.split([',', ';']).map(str::trim).filter(|handle| !handle.is_empty());
-        let spans = named.map(span).collect::<Result<Vec<Span>, String>>()?;
-        if spans.is_empty() { Err(no_handle(&handles)) } else { Ok(spans) }
+/// A message that was found, and the words that it was found by.
+#[derive(Debug)]
+struct Found {
+    ordinal: u64,
+    message: Message,
+    by: String,
+}
+
+/// Returns the ordinal of a message that the view shows as it was said.
+fn whole(shown: &Shown) -> Option<u64> {
+    match shown {
+        Shown::Message { id, digested: false, .. } => Some(id.ordinal),
+        _ => None,
     }
+}
+
+/// Returns a query with one word of it in the plural or the genitive where it is not, and without that ending where it is, for each of
+/// its first words.
+fn inflected(query: &str) -> Vec<String> {
+    /// So many words are looked for otherwise.
+    const MOST: usize = 8;
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let mut queries = Vec::new();
+    for at in 0..words.len().min(MOST) {
+        for other in other_numbers(words[at]) {
+            queries.push([&words[..at], &[other.as_str()], &words[at + 1..]].concat().join(" "));
+        }
+    }
+    queries
+}
+
+/// Returns a word in the plural where it is none, and else what it may be the plural of.
+fn other_numbers(word: &str) -> Vec<String> {
+    let word = word.to_lowercase();
+    if word.chars().count() < 3 || !word.chars().all(char::is_alphabetic) {
+        return Vec::new();
+    }
+    let is_hissed = |stem: &str| ["s", "x", "z", "ch", "sh"].iter().any(|end| stem.ends_with(end));
+    match word.strip_suffix('s') {
+        Some(_) if ["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => vec![format!("{word}es")],
+        Some(stem) => {
+            let of_y = stem.strip_suffix("ie").map(|stem| format!("{stem}y"));
+            let of_es = stem.strip_suffix('e').filter(|stem| is_hissed(stem)).map(str::to_owned);
+            [Some(stem.to_owned()), of_y, of_es].into_iter().flatten().collect()
+        }
+        None if is_hissed(&word) => vec![format!("{word}es")],
+        None => {
+            let of_y = word.strip_suffix('y').map(|stem| format!("{stem}ies"));
+            [Some(format!("{word}s")), of_y].into_iter().flatten().collect()
+        }
+    }
+}
+
+/// Returns what a model wrote for a text: several in a list, a number without quotes.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(several) => several.iter().map(written).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// Returns the messages that handles name, or what to say where they name none.
+fn spans(handles: &str) -> Result<Vec<Span>, String> {
+    let named = handles.split([',', ';']).map(str::trim).filter(|handle| !handle.is_empty());
+    let spans = named.map(span).collect::<Result<Vec<Span>, String>>()?;
+    if spans.is_empty() { Err(no_handle(handles)) } else { Ok(spans) }
 }
 
 /// What an answer tells of one message, or beside them.
@@ -430,6 +539,63 @@ mod tests {
         assert!(recall("seven").await.starts_with("the arguments are no JSON"));
         assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
         assert_eq!(recall(r#"{"handle":"m0"}"#).await, "m0 user: The port is 4711.");
+        assert_eq!(recall(r#"{"message":["m0"]}"#).await, "m0 user: The port is 4711.");
+        let several = recall(r#"{"message":["m1", 0]}"#).await;
+        assert!(
+            several.starts_with("m1 assistant: long") && several.ends_with("The port is 4711."),
+            "{several}"
+        );
+        let none = r#"{"a":1} is no handle; expected one like m12, or m12-m15 for several messages"#;
+        assert_eq!(recall(r#"{"message":{"a":1}}"#).await, none);
+    }
+
+    #[tokio::test]
+    async fn a_long_message_is_shown_where_the_words_stand_and_read_on_from_anywhere() {
+        let line = |nth: u64| format!("line {nth} of the log{}\n", if nth == 3_333 { " ZEBRA" } else { "" });
+        let log: String = (0..4_000).map(line).collect();
+        let session = asked(["Read it.".to_owned(), log.clone()]);
+        let recall = async |arguments: &str| session.recall(arguments).await.unwrap();
+        let around = recall(r#"{"message":"m1","query":"ZEBRA"}"#).await;
+        assert!(around.contains("line 3333 of the log ZEBRA\nline 3334"), "{around}");
+        let (mut read, mut from) = (String::new(), 0);
+        loop {
+            let part = recall(&format!(r#"{{"message":"m1","from":{from}}}"#)).await;
+            assert!(session.state().counter().count_text(&part) <= ANSWER_TOKENS);
+            let said = part.strip_prefix(&format!("m1 user from {from}: ")).unwrap();
+            let Some((said, next)) = said.rsplit_once("\n… ") else {
+                read.push_str(said);
+                break;
+            };
+            read.push_str(said);
+            from = next.rsplit_once("from ").unwrap().1.parse().unwrap();
+        }
+        assert_eq!(read, log);
+        let beyond = recall(r#"{"message":"m1","from":999999}"#).await;
+        assert!(beyond.starts_with("m1 ends before: it has "), "{beyond}");
+        let several = recall(r#"{"message":"m0-m1","from":5}"#).await;
+        assert_eq!(several, "give `from` a number of bytes, and `message` one handle");
+    }
+
+    #[tokio::test]
+    async fn what_is_still_shown_comes_behind_what_is_not() {
+        let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+        let store = Arc::new(longhaul_store::MemoryStore::new());
+        let builder = || Session::builder(SessionId::new("recall").unwrap(), window);
+        for mut session in [builder().build().unwrap(), builder().store(store).build().unwrap()] {
+            session.push(Message::user("We deploy on Fridays only, and the boxes are blue."));
+            for nth in 0..60 {
+                session.push(Message::assistant(format!("Part {nth}. {}", "nothing new ".repeat(30))));
+                session.push(Message::user(format!("Go on with {nth}.")));
+                session.prepare().await.unwrap();
+            }
+            session.push(Message::user("Which Friday was it, and which box was it?"));
+            session.prepare().await.unwrap();
+            for query in ["Friday", "box", "which fridays", "deploys"] {
+                let answer = session.recall(&format!(r#"{{"query":"{query}"}}"#)).await.unwrap();
+                let first = if query == "which fridays" { "m121 user" } else { "m0 user" };
+                assert!(answer.starts_with(first), "{query}: {answer}");
+            }
+        }
     }
 
     /// Returns a session with these requests.
