@@ -286,6 +286,7 @@ mod tests {
             ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
             ("claude-3-7-sonnet-latest", "claude-3-7-sonnet"),
             ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("gemini-3-pro-preview", "gemini-3-pro"),
             ("deepseek/deepseek-chat", "deepseek-chat"),
             ("grok-4-0709", "grok-4"),
             ("moonshotai/kimi-k2.5", "kimi-k2.5"),

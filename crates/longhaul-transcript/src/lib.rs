@@ -40,8 +40,8 @@ pub use message::{
     Speaker, ToolCall, ToolResult,
 };
 pub use record::{
-    Cost, Covered, Emitted, Item, RedactionCount, SummaryMode, SummaryRecord, Survival, handle_line,
-    has_summary_header, is_lookup_line, lookup_line, parse_handle_line, parse_summary,
+    Cost, Covered, Emitted, Item, ParseSummaryModeError, RedactionCount, SummaryMode, SummaryRecord,
+    Survival, handle_line, has_summary_header, is_lookup_line, lookup_line, parse_handle_line, parse_summary,
 };
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};

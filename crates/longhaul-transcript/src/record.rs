@@ -1,6 +1,6 @@
 //! What a compaction leaves behind.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,31 @@ pub enum SummaryMode {
     Llm,
     /// Facts by rule, narrative by a model.
     Hybrid,
+}
+
+/// A text names no [`SummaryMode`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseSummaryModeError(String);
+
+impl fmt::Display for ParseSummaryModeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no mode; expected rules, llm or hybrid", self.0)
+    }
+}
+
+impl std::error::Error for ParseSummaryModeError {}
+
+impl FromStr for SummaryMode {
+    type Err = ParseSummaryModeError;
+
+    fn from_str(name: &str) -> Result<SummaryMode, ParseSummaryModeError> {
+        match name {
+            "rules" => Ok(SummaryMode::Rules),
+            "llm" => Ok(SummaryMode::Llm),
+            "hybrid" => Ok(SummaryMode::Hybrid),
+            _ => Err(ParseSummaryModeError(name.to_owned())),
+        }
+    }
 }
 
 /// How many facts of a class there were, and how many are still visible.

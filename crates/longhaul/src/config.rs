@@ -12,7 +12,8 @@ pub use explain::{DOCUMENT_NAMES, DocumentName, Explanation};
 pub use layers::{Layer, Layered, Source};
 pub use threshold::{Adjustment, Limits, ParseThresholdError, Setting, Threshold};
 pub use values::{
-    Chaining, OnMaxDepth, Overrides, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole,
+    Chaining, OnMaxDepth, Overrides, Oversize, ParseValueError, RatioBase, SoftAction, SummaryLimit,
+    SummaryRole,
 };
 
 use std::collections::BTreeMap;
@@ -164,7 +165,8 @@ pub struct Config {
     /// Unit: messages. Range: 0 to 1,000,000. A higher value protects short conversations with large messages.
     pub min_messages: u64,
 
-    /// How many of the newest messages stay verbatim in any case. Reduced to no less than 2 where the budget demands it. Room
+    /// How many of the newest messages stay verbatim in any case. Reduced to no less than 2 where the budget demands it, or
+    /// `preserve_recent_tokens`; where this is set higher than usual and that is not set, that is `off` in a session. Room
     /// that the summary leaves below the target is filled with more of them.
     ///
     /// Unit: messages. Range: 2 to 1,000,000. A higher value leaves less to compact.

@@ -27,6 +27,8 @@ mod troubled;
 mod troubles_tests;
 mod undo;
 #[cfg(test)]
+mod usage_tests;
+#[cfg(test)]
 mod writers_tests;
 
 use std::{
@@ -54,7 +56,7 @@ use crate::{
     config::Config,
     event::{EventKind, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
-    session::{Rewrite, SessionState, UsageVerdict, View, ViewId, exchange_around},
+    session::{Rewrite, RewriteError, SessionState, UsageVerdict, View, ViewId, exchange_around},
 };
 
 /// A conversation with its context kept within a window: push what is said, [`prepare`](Self::prepare) before every
@@ -209,6 +211,14 @@ impl Session {
         if self.state.tokens() > self.state.budget() && self.state.forget_refusals() {
             self.make_room().await?;
         }
+        if let Some(by_count) = self.state.by_count() {
+            let billed = self.state.known_tokens();
+            self.state = by_count;
+            self.changes += 1;
+            let counted = self.state.known_tokens();
+            self.tell(EventKind::UsageDistrusted { billed, counted });
+            self.make_room().await?;
+        }
         self.save().await?;
         if let Some(journal) = &self.journal {
             journal.let_go(&mut self.state);
@@ -254,6 +264,7 @@ impl Session {
 
     /// Takes what the provider reported for the request that was made from the view with this [id](View::id).
     pub fn report_usage(&mut self, view: ViewId, usage: &Usage) -> UsageVerdict {
+        let had_totals = self.state.has_totals();
         let verdict = self.state.report_usage(view, usage);
         if let Some(now_ms) = self.now_ms() {
             self.state.requested(now_ms);
@@ -263,6 +274,16 @@ impl Session {
         match verdict {
             UsageVerdict::TooLow if !std::mem::replace(&mut self.told_low, true) => {
                 self.tell(EventKind::UsageTooLow { reported });
+            }
+            UsageVerdict::Implausible if self.state.has_totals() => {
+                if let (Some(counted), false) = (self.state.counted_of(view), had_totals) {
+                    self.tell(EventKind::UsageAddsUp { reported, counted });
+                }
+            }
+            UsageVerdict::Implausible if reported == Tokens::ZERO => {
+                if !std::mem::replace(&mut self.told_low, true) {
+                    self.tell(EventKind::UsageTooLow { reported });
+                }
             }
             UsageVerdict::Implausible => {
                 let counted = self.state.counted_of(view).filter(|counted| reported > *counted);
@@ -340,7 +361,7 @@ impl Session {
     /// Sets a named memory block. See [`SessionState::set_memory`].
     ///
     /// # Errors
-    /// When it cannot have this name.
+    /// When it cannot have this name, or is too large to be in every view.
     pub fn set_memory(&mut self, name: &str, text: &str) -> Result<(), Error> {
         if self.state.set_memory(name, text).map_err(Error::Memory)? {
             self.changes += 1;
@@ -419,15 +440,27 @@ impl Session {
         // What could be spared is gone by now. What is known to fit is sent, however far bills are spread.
         if m.tokens <= m.budget || self.state.known_tokens() <= m.budget {
             self.relieved = None;
+            self.state.note_fitting();
             return Ok(self.state.send());
         }
         let over = m.tokens - m.budget;
         // What is measured is less than what a compaction needs where it must show what no summary tells of.
         let floor = match self.state.plan(LAST_RESORT, Reason::Manual, None, None) {
             Err(CompactError::Floor { floor, .. }) => floor.min(m.tokens).max(m.floor),
+            // What a summary needs, however little it says, may be more than is left beside what must stay.
+            Ok(job) => match job.finish_by_rule().map(|finished| self.state.check(&finished)) {
+                Ok(Err(RewriteError::OverBudget { after, .. })) => after.min(m.tokens).max(m.floor),
+                _ => m.floor,
+            },
             _ => m.floor,
         };
-        let hold = match self.decide() {
+        let decision = self.decide();
+        // Where it was tried nothing fits, be it only that a summary has no room to say anything.
+        let floor = match decision {
+            Decision::Hold(Hold::Exhausted { .. }) | Decision::Act { .. } => floor.max(m.budget + Tokens(1)),
+            Decision::Hold(_) => floor,
+        };
+        let hold = match decision {
             Decision::Hold(Hold::Exhausted { over, .. }) => Hold::Exhausted { floor, over },
             Decision::Hold(hold) => hold,
             Decision::Act { .. } => Hold::Exhausted { floor, over },

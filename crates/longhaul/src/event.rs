@@ -68,6 +68,22 @@ pub enum EventKind {
         /// What was counted of it.
         counted: Tokens,
     },
+    /// The last reports are running totals: each is the one before and what its own request costs. What was learned from them is
+    /// forgotten, and none is taken while they go on so. Sent once.
+    UsageAddsUp {
+        /// The prompt's size as reported.
+        reported: Tokens,
+        /// What was counted of it.
+        counted: Tokens,
+    },
+    /// By what was reported nothing could be sent any more, though by count what must stay fits well: what was learned is forgotten,
+    /// and the view goes by count. Where what is reported then says the same, it is believed.
+    UsageDistrusted {
+        /// What the view would cost by what was reported.
+        billed: Tokens,
+        /// What it is counted as.
+        counted: Tokens,
+    },
     /// Nothing is done although a threshold is reached. Sent once for each new reason, not for each look.
     Skipped {
         /// Why.
@@ -392,6 +408,12 @@ impl fmt::Display for Event {
                 };
                 write!(f, "a report of {reported:#} tokens {why} and is ignored")
             }
+            EventKind::UsageTooLow { reported: Tokens::ZERO } => {
+                f.write_str(
+                    "a usage of 0 tokens was reported: was usage asked for, where the answer is a stream? such reports are \
+                     ignored, and requests go by count",
+                )
+            }
             EventKind::UsageTooLow { reported } => write!(
                 f,
                 "a usage of {} was reported for a request that costs more: are cached tokens left out \
@@ -403,6 +425,17 @@ impl fmt::Display for Event {
                 "a usage of {} was reported for a request that is counted as {own:#}: is it a running total, or \
                  is something sent that is not told of (fixed_overhead)? it is ignored, unless the next one lies as far above its count",
                 counted(reported.0, "token")
+            ),
+            EventKind::UsageAddsUp { reported, counted: own } => write!(
+                f,
+                "a usage of {} was reported for a request that is counted as {own:#}: the last reports are running totals of all \
+                 requests; what was learned from them is forgotten, and requests go by count until the usage of each is reported",
+                counted(reported.0, "token")
+            ),
+            EventKind::UsageDistrusted { billed, counted } => write!(
+                f,
+                "by the usage that was reported the context would cost {billed:#} tokens, and nothing could be sent; it is \
+                 counted as {counted:#}: what was learned is forgotten, and requests go by count until new usage is reported"
             ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {

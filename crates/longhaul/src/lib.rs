@@ -48,7 +48,7 @@ pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
-    BranchError, Change, CompactionStep, Finished, Job, LastSummarization, Line, MemoryNameError, PinError,
+    BranchError, Change, CompactionStep, Finished, Job, LastSummarization, Line, MemoryError, PinError,
     Rewrite, RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, StepError,
     StepUnit, Steps, Stored, UsageVerdict, View, ViewId, Within,
 };

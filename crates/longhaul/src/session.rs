@@ -41,6 +41,7 @@ mod stored;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod view;
 mod written;
 
@@ -64,7 +65,7 @@ pub use self::{
     branch::BranchError,
     job::{Finished, Job},
     line::Line,
-    pins::{MemoryNameError, PinError},
+    pins::{MemoryError, PinError},
     rewrite::{Rewrite, RewriteError},
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},
@@ -414,6 +415,9 @@ impl SessionState {
         let most = Tokens(counted.0.saturating_mul(PLAUSIBLE_FACTOR)) + TEMPLATE;
         // A provider that reports nothing reports 0.
         if reported == Tokens::ZERO {
+            return UsageVerdict::Implausible;
+        }
+        if self.adds_up(reported, counted) {
             return UsageVerdict::Implausible;
         }
         let report = Reported { counted: covered, tokens: reported - self.fixed_overhead };

@@ -419,25 +419,27 @@ impl Config {
         all
     }
 
-    /// Returns those of the [`adjustments`](Self::adjustments) that are of a number of tokens: a share that gives way to
-    /// another threshold does so in any window.
-    pub(crate) fn tokens_not_used(&self, window: Tokens, budget: Tokens) -> Vec<Adjustment> {
-        let is_in_tokens = |adjustment: &Adjustment| {
-            let threshold = match adjustment.setting {
+    /// Returns those of the [`adjustments`](Self::adjustments) that are of a number of tokens, or of a share of the window that
+    /// somebody set: a share of the budget that gives way to another threshold does so in any window.
+    pub(crate) fn not_used(&self, window: Tokens, budget: Tokens) -> Vec<Adjustment> {
+        let is_set = self.thresholds().is_set;
+        let is_of_window = |at: usize| self.ratio_base == RatioBase::Window && is_set[at];
+        let is_told = |adjustment: &Adjustment| {
+            let (threshold, at) = match adjustment.setting {
                 Setting::TargetContextTokens => return true,
-                Setting::Target => Some(self.target_ratio),
-                Setting::SoftRatio => Some(self.soft_ratio),
-                Setting::ResetRatio => Some(self.reset_ratio),
-                Setting::TriggerRatio => Some(self.trigger_ratio),
+                Setting::Target => (self.target_ratio, 0),
+                Setting::SoftRatio => (self.soft_ratio, SOFT),
+                Setting::ResetRatio => (self.reset_ratio, 2),
+                Setting::TriggerRatio => (self.trigger_ratio, 3),
                 // It follows none of the others.
                 Setting::PreserveRecentTokens => {
                     return self.preserve_recent_tokens != self.usual().preserve_recent_tokens;
                 }
             };
-            matches!(threshold, Some(Threshold::Tokens(_)))
+            matches!(threshold, Threshold::Tokens(_)) || is_of_window(at)
         };
         let mut all = self.adjustments(window, budget);
-        all.retain(is_in_tokens);
+        all.retain(is_told);
         all
     }
 

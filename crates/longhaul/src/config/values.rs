@@ -1,9 +1,12 @@
 //! The kinds of value that settings take.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use longhaul_transcript::Tokens;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, IntoDeserializer as _},
+};
 
 use super::{Config, Threshold};
 
@@ -86,6 +89,27 @@ pub enum SummaryRole {
     /// The system's authority. Only where a preset or the user asks for it.
     System,
 }
+
+/// A text names no value of a setting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseValueError(String);
+
+/// Reads a value by the name that it has in a file of settings.
+macro_rules! read_by_name {
+    ($($of:ty),*) => {$(
+        impl FromStr for $of {
+            type Err = ParseValueError;
+
+            fn from_str(name: &str) -> Result<Self, ParseValueError> {
+                let read = Self::deserialize(name.into_deserializer());
+                read.map_err(|error: de::value::Error| ParseValueError(error.to_string()))
+            }
+        }
+    )*};
+}
+
+read_by_name!(SoftAction, RatioBase, OnMaxDepth, Chaining, Oversize, SummaryRole);
 
 /// The most that a summary may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use super::{
     sleep::ThreadSleep,
 };
 use crate::{
-    StoreCache,
+    Preset, StoreCache,
     config::{Config, ConfigError, Threshold, provider_name},
     session::{CompactionStep, SessionState, Steps},
 };
@@ -576,9 +576,17 @@ impl Builder {
     }
 }
 
-/// Returns the settings as a session heeds them: no original is deleted where no store holds any.
+/// Returns the settings as a session heeds them: no original is deleted where no store holds any, and more messages at the end than
+/// usual that somebody asks for are not fewer for a limit that nobody set.
 pub(super) fn heeded(config: Config, has_store: bool) -> Config {
-    Config { delete_originals: config.delete_originals && has_store, ..config }
+    let usual = config.preset.map(Preset::config).unwrap_or_default();
+    let is_asked_for = config.preserve_recent > usual.preserve_recent
+        && config.preserve_recent_tokens == usual.preserve_recent_tokens;
+    Config {
+        delete_originals: config.delete_originals && has_store,
+        preserve_recent_tokens: config.preserve_recent_tokens.filter(|_| !is_asked_for),
+        ..config
+    }
 }
 
 /// Returns the window that was given, within what a model has. Who kept nothing free for the answer left that to the model.

@@ -1,6 +1,6 @@
 //! What the builder refuses, and what it tells of settings, models and windows.
 
-use longhaul_tokens::CharsPer4;
+use longhaul_tokens::{CharsPer4, TokenCounter};
 
 use super::{
     tests::{Log, Told, manager},
@@ -182,6 +182,70 @@ fn settings_without_effect_are_told() {
     );
 }
 
+/// Counts ten tokens for a character: there is room for messages, and none for a summary with its header.
+#[derive(Debug)]
+struct Tenfold;
+
+impl TokenCounter for Tenfold {
+    fn count_text(&self, text: &str) -> Tokens {
+        Tokens(10 * text.chars().count() as u64)
+    }
+
+    fn accuracy(&self) -> longhaul_tokens::Accuracy {
+        longhaul_tokens::Accuracy::Exact
+    }
+}
+
+#[tokio::test]
+async fn what_must_stay_is_never_told_to_fit_where_it_does_not() {
+    let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+    let mut session =
+        Session::builder(SessionId::new("test").unwrap(), window).counter(Arc::new(Tenfold)).build().unwrap();
+    session.push(Message::user("the relay waits for the edge of the table ".repeat(5)));
+    session.push(Message::assistant("the edge of the table waits for a relay ".repeat(8)));
+    session.push(Message::user("the relay waits for the edge of the table ".repeat(5)));
+    match session.prepare().await {
+        Err(Error::OverBudget { floor, budget, .. }) => assert!(floor > budget, "{floor} of {budget}"),
+        other => panic!("{other:?}"),
+    }
+    // Both refuse what no request can hold.
+    let mut session = Session::builder(SessionId::new("test").unwrap(), window).build().unwrap();
+    session.push(Message::user("Hello."));
+    let text = "word ".repeat(4_000);
+    let error = session.set_memory("notes", &text).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the memory block \"notes\" cannot be set: ") && error.ends_with("3,500"),
+        "{error}"
+    );
+    assert_eq!(session.state().memory().count(), 0);
+    session.set_memory("notes", "one line").unwrap();
+    session.prepare().await.unwrap();
+}
+
+#[tokio::test]
+async fn more_messages_that_somebody_asks_for_stay_though_they_cost_more_than_usual() {
+    let window = ContextWindow::new(Tokens(16_000), Tokens(2_000));
+    let newest = async |config: Config| {
+        let mut session =
+            Session::builder(SessionId::new("test").unwrap(), window).config(config).build().unwrap();
+        for nth in 0..400 {
+            session.push(Message::user(format!("{nth}: {}", "what is said here ".repeat(20))));
+            session.prepare().await.unwrap();
+        }
+        session.compact(None).await.unwrap();
+        let view = session.prepare().await.unwrap();
+        assert!(view.tokens() <= Tokens(14_000));
+        session.state().recent()
+    };
+    assert!(newest(Config { preserve_recent: 60, ..Config::default() }).await >= 60);
+    let limited = Config {
+        preserve_recent: 60,
+        preserve_recent_tokens: Some(crate::config::Threshold::Ratio(0.2)),
+        ..Config::default()
+    };
+    assert!(newest(limited).await < 50);
+}
+
 #[test]
 fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
     let told = |set: &dyn Fn(Builder) -> Builder| {
@@ -212,6 +276,36 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
         told(&|builder| builder.config(config.clone())),
         ["min_gain_ratio has no effect: soft_action is off, and it is of passes of the soft tier alone"]
     );
+
+    let of_soft_tier = Config {
+        soft_action: SoftAction::Off,
+        soft_ratio: crate::config::Threshold::Ratio(0.5),
+        cache_ttl_ms: Some(5),
+        ..Config::default()
+    };
+    let never = Config {
+        enabled: false,
+        trigger_ratio: crate::config::Threshold::Ratio(0.9),
+        trigger_messages: Some(100),
+        ..Config::default()
+    };
+    let of_window = |trigger: f64| Config {
+        ratio_base: crate::config::RatioBase::Window,
+        trigger_ratio: crate::config::Threshold::Ratio(trigger),
+        ..Config::default()
+    };
+    let usual = Config { ratio_base: crate::config::RatioBase::Window, ..Config::default() };
+    for (config, told_of) in [
+        (of_soft_tier, &["soft_ratio", "cache_ttl_ms"][..]),
+        (never, &["trigger_ratio", "trigger_messages"]),
+        (of_window(1.0), &["trigger_ratio"]),
+        (of_window(0.75), &[]),
+        (usual, &[]),
+    ] {
+        let lines = told(&|builder| builder.config(config.clone()));
+        let names: Vec<_> = lines.iter().map(|line| line.split(' ').next().unwrap()).collect();
+        assert_eq!(names, told_of, "{lines:?}");
+    }
 
     let overrides =
         crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };
@@ -247,7 +341,7 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
                 soft_action: crate::config::SoftAction::Off,
                 ..Config::default()
             },
-            None,
+            Some("soft_ratio"),
         ),
         (Config { target_ratio: large(6_900), ..Config::default() }, Some("target_ratio")),
         (

@@ -39,6 +39,11 @@ impl Session {
                     self.tell_rewrite(&rewrite, 0);
                     Ok(rewrite)
                 }
+                // It is waited for until there is more to gain, and nothing went wrong.
+                Err(error @ RewriteError::NoGain { .. }) => {
+                    self.state.failed(reason, self.now_ms());
+                    Err(Error::Rewrite(error))
+                }
                 Err(error) => {
                     self.fail(reason, error.to_string());
                     Err(Error::Rewrite(error))

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::{
     compact::{AssembleError, CompactError},
     policy::Hold,
-    session::{BranchError, MemoryNameError, PinError, RewriteError},
+    session::{BranchError, MemoryError, PinError, RewriteError},
 };
 
 /// The context could not be made ready. Each says its cause in its own words; who prints the chain of causes says it twice.
@@ -105,7 +105,7 @@ pub enum Error {
     Pin(PinError),
     /// A memory block could not be set.
     #[error(transparent)]
-    Memory(MemoryNameError),
+    Memory(MemoryError),
     /// A branch could not be begun.
     #[error(transparent)]
     Branch(BranchError),

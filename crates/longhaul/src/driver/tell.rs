@@ -31,7 +31,7 @@ impl Session {
             self.tell_setting(setting, why);
         }
         let (window, budget) = (self.state.window(), self.state.budget());
-        for adjustment in config.tokens_not_used(window, budget) {
+        for adjustment in config.not_used(window, budget) {
             self.tell_setting(&adjustment.setting.to_string(), &adjustment.why());
         }
         if let Some(why) = config.summary_limit_unused(window, budget) {

@@ -5,7 +5,7 @@ use longhaul_tokens::{
 };
 use longhaul_transcript::{Message, Part, Tokens};
 
-use super::{PLAUSIBLE_FACTOR, SessionState, TEMPLATE, refused::Refusals, snapshot::Learned};
+use super::{PLAUSIBLE_FACTOR, SessionState, TEMPLATE, refused::Refusals, snapshot::Learned, totals::Totals};
 
 /// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,11 @@ pub(super) struct Calibrated {
     held: Option<Reported>,
     /// How many such reports went on from one another, that one included.
     n_held: u32,
+    /// How far reports add up all requests.
+    totals: Totals,
+    /// What was reported before is no longer believed, since nothing would fit by it; nothing that was made ready since goes by
+    /// reports.
+    is_distrusted: bool,
     /// What follows from all of these, so that a look at the context costs nothing; see [`SessionState::recalibrate`].
     expected: Option<Estimate>,
     scale: Scale,
@@ -51,12 +56,28 @@ impl Calibrated {
             rewritten: self.rewritten.filter(|_| self.anchor.is_none()),
             held: self.held,
             n_held: self.n_held,
+            totals: self.totals,
+            is_distrusted: self.is_distrusted,
         }
     }
 
     pub(super) fn of(learned: Learned) -> Calibrated {
-        let Learned { known, model, endpoint, anchor, rewritten, held, n_held } = learned;
-        Calibrated { known, model, endpoint, anchor, rewritten, held, n_held, ..Calibrated::default() }
+        let Learned { known, model, endpoint, anchor, rewritten, held, n_held, totals, is_distrusted } =
+            learned;
+        let (expected, scale) = (None, Scale::default());
+        Calibrated {
+            known,
+            model,
+            endpoint,
+            anchor,
+            rewritten,
+            held,
+            n_held,
+            totals,
+            is_distrusted,
+            expected,
+            scale,
+        }
     }
 
     /// Keeps a report that lies far above the count, or the window, until the next ones say whether every request costs so much.
@@ -111,6 +132,9 @@ pub(super) struct Scale {
 /// what their parts cost: until then the last one counts, and what was said since.
 const ENOUGH_REPORTS: usize = 3;
 
+/// What takes no more of the budget fits in it, however wrong the counts are: no provider is known to bill twice what is counted.
+const FITS_WELL: f64 = 0.5;
+
 /// How much more than our own estimate may still be that, handed back.
 const ECHO_MARGIN: Tokens = Tokens(100);
 
@@ -131,8 +155,56 @@ impl SessionState {
             endpoint.clone_into(&mut calibrated.endpoint);
             (calibrated.anchor, calibrated.rewritten, calibrated.held) = (None, None, None);
             calibrated.n_held = 0;
+            (calibrated.totals, calibrated.is_distrusted) = (Totals::default(), false);
             self.recalibrate();
         }
+    }
+
+    /// Takes note of what was reported for a request that is counted so, and returns whether reports add up all requests. What was
+    /// learned from the first ones is forgotten then.
+    pub(super) fn adds_up(&mut self, reported: Tokens, counted: Tokens) -> bool {
+        let had = self.calibrated.totals.are_known();
+        self.calibrated.totals.note(reported, counted);
+        let has = self.calibrated.totals.are_known();
+        if has && !had {
+            self.forget_learned();
+        }
+        has
+    }
+
+    /// Returns whether the last reports were running totals.
+    pub(crate) fn has_totals(&self) -> bool {
+        self.calibrated.totals.are_known()
+    }
+
+    /// Goes by count until something new is reported.
+    fn forget_learned(&mut self) {
+        let accuracy = self.counter.accuracy();
+        let Calibrated { known, model, endpoint, anchor, rewritten, held, n_held, .. } = &mut self.calibrated;
+        let new = || Calibration::new(1.0, accuracy);
+        *known.get_or_insert_with(model, endpoint, new) = new();
+        (*anchor, *rewritten, *held, *n_held) = (None, None, None, 0);
+        self.recalibrate();
+    }
+
+    /// Returns the session as it goes by count, where what the provider billed alone leaves no room for what must stay: by count that
+    /// takes no more than [half](FITS_WELL) of the budget. A session without a view gets no new report, which could put it right.
+    ///
+    /// `None` where that was tried, and what was reported since says the same.
+    pub(crate) fn by_count(&self) -> Option<SessionState> {
+        if self.calibrated.is_distrusted || self.known_tokens() <= self.budget() {
+            return None;
+        }
+        let mut by_count = self.clone();
+        by_count.forget_learned();
+        by_count.calibrated.is_distrusted = true;
+        let m = by_count.measure(None);
+        (m.floor <= m.budget.scaled(FITS_WELL)).then_some(by_count)
+    }
+
+    /// Takes note that a view fits by what was reported.
+    pub(crate) fn note_fitting(&mut self) {
+        self.calibrated.is_distrusted &= !self.is_billed();
     }
 
     /// Returns what was learned from reports, to be kept beyond this conversation.

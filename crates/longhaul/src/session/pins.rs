@@ -9,7 +9,7 @@ use super::{
     rewrite::{Counted, counted, merge},
     stored::is_forgotten,
 };
-use crate::compact::standing;
+use crate::compact::{FLOOR_EXTRA, standing};
 
 /// The share of the budget that what a provider wrote to go on from may take.
 const MOST_OF_MEMORY: f64 = 0.25;
@@ -44,12 +44,28 @@ pub enum PinError {
     },
 }
 
-/// A memory block cannot have this name: it stands in the block's first line, in brackets. Nothing was changed.
+/// A memory block could not be set. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} cannot name a memory block; expected one line that is not blank, without \"]\" and without a secret"
-)]
-pub struct MemoryNameError(pub String);
+#[non_exhaustive]
+pub enum MemoryError {
+    /// It cannot have this name: it stands in the block's first line, in brackets.
+    #[error(
+        "{0:?} cannot name a memory block; expected one line that is not blank, without \"]\" and without a secret"
+    )]
+    Name(String),
+    /// No request could hold it: with all else that stays in every view it is more than the budget.
+    #[error(
+        "the memory block {name:?} cannot be set: with what else stays in every view that would cost {tokens:#} tokens, over the budget of {budget:#}"
+    )]
+    TooLarge {
+        /// The block.
+        name: String,
+        /// What it, the other blocks, pinned messages and standing instructions would cost, and the least that stands beside them.
+        tokens: Tokens,
+        /// What a request may cost.
+        budget: Tokens,
+    },
+}
 
 impl SessionState {
     /// Keeps a message in every view, whole, wherever it stands; a call or a result stays with its exchange. Where the view no
@@ -164,25 +180,40 @@ impl SessionState {
     /// changes nothing. A store has it with the next message or summary, and no session of which nothing was said.
     ///
     /// # Errors
-    /// When the name is blank, longer than a line, would end the brackets that it stands in, or holds a secret: it is kept as it is.
-    pub fn set_memory(&mut self, name: &str, text: &str) -> Result<bool, MemoryNameError> {
+    /// When the name is blank, longer than a line, would end the brackets that it stands in, or holds a secret: it is kept as it is;
+    /// and when the text is too large to be in every view.
+    pub fn set_memory(&mut self, name: &str, text: &str) -> Result<bool, MemoryError> {
         let is_held = self.blocks.contains_key(name);
         let shown = self.redactor.as_ref().map_or(name.into(), |redactor| redactor.redact_text(name).0);
         let is_a_line = !name.trim().is_empty() && !name.contains(|c: char| c == ']' || c.is_control());
         if !is_held && (!is_a_line || shown != name) {
-            return Err(MemoryNameError(shown.into_owned()));
+            return Err(MemoryError::Name(shown.into_owned()));
         }
         let is_same = self.blocks.get(name).map_or(text.is_empty(), |held| **held == *text);
         if is_same {
             return Ok(false);
         }
+        let (before, stayed) = (self.clone(), self.stays_in_every_view());
         match text.is_empty() {
             true => self.blocks.remove(name),
             false => self.blocks.insert(name.into(), text.into()),
         };
         self.renew(true);
+        let (tokens, budget) = (self.stays_in_every_view(), self.sure_budget());
+        // What makes it less may be set, however much it still is.
+        if tokens > budget && tokens > stayed {
+            *self = before;
+            return Err(MemoryError::TooLarge { name: shown.into_owned(), tokens, budget });
+        }
         self.policy.loosened();
         Ok(true)
+    }
+
+    /// Returns what stays in every view at least, and what stands beside it: as counted, or as billed, whichever is less.
+    fn stays_in_every_view(&self) -> Tokens {
+        let front = self.items.in_span(Span { start: 0, end: self.head });
+        let counted = front + self.pinned_beside(Span { start: 0, end: self.head }) + FLOOR_EXTRA;
+        self.scale().billed(counted).min(counted)
     }
 
     /// Returns the named memory blocks.

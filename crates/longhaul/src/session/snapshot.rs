@@ -23,6 +23,7 @@ use super::{
     line::{CHUNK, Clean, Line},
     refused::Refusals,
     rewrite::{Counted, Past},
+    totals::Totals,
 };
 use crate::{compact::Cut, config::SummaryRole, policy::PolicyState};
 
@@ -96,6 +97,12 @@ pub(super) struct Learned {
     /// See [`Calibrated`].
     #[serde(default, skip_serializing_if = "is_none")]
     pub(super) n_held: u32,
+    /// See [`Calibrated`].
+    #[serde(default, skip_serializing_if = "Totals::is_default")]
+    pub(super) totals: Totals,
+    /// See [`Calibrated`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_distrusted: bool,
 }
 
 fn is_none(reports: &u32) -> bool {

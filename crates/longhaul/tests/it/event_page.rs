@@ -91,6 +91,8 @@ async fn samples() -> Vec<Event> {
         EventKind::ChangedInStore { message: 17 },
         EventKind::UsageTooLow { reported: Tokens(1_204) },
         EventKind::UsageImplausible { reported: Tokens(61_200), counted: Tokens(6_120) },
+        EventKind::UsageAddsUp { reported: Tokens(17_340), counted: Tokens(6_120) },
+        EventKind::UsageDistrusted { billed: Tokens(9_944), counted: Tokens(2_210) },
     ]);
     samples
 }

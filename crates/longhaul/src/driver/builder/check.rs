@@ -183,10 +183,27 @@ pub(in crate::driver) fn unused(
             ASKS_NO_MODEL,
         ),
         (is_by_rule && config.oversize != usual.oversize, "oversize", ASKS_NO_MODEL),
+        (!config.enabled && config.trigger_ratio != usual.trigger_ratio, "trigger_ratio", NEVER),
+        (!config.enabled && config.trigger_messages != usual.trigger_messages, "trigger_messages", NEVER),
+        (
+            !config.enabled && config.force_refresh_after_messages != usual.force_refresh_after_messages,
+            "force_refresh_after_messages",
+            NEVER,
+        ),
+        (
+            config.soft_action == SoftAction::Off && config.soft_ratio != usual.soft_ratio,
+            "soft_ratio",
+            NO_SOFT_TIER,
+        ),
+        (
+            config.soft_action == SoftAction::Off && config.cache_ttl_ms != usual.cache_ttl_ms,
+            "cache_ttl_ms",
+            NO_SOFT_TIER,
+        ),
         (
             config.soft_action == SoftAction::Off && config.min_gain_ratio != usual.min_gain_ratio,
             "min_gain_ratio",
-            "soft_action is off, and it is of passes of the soft tier alone",
+            NO_SOFT_TIER,
         ),
         (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
         (is_by_rule && config.rules_on_failure != usual.rules_on_failure, "rules_on_failure", ASKS_NO_MODEL),
@@ -226,6 +243,12 @@ const WORDS: &str = "Why does src/lib.rs panic?";
 
 /// Why what concerns models has no effect.
 const ASKS_NO_MODEL: &str = "mode is rules, which asks no model";
+
+/// Why what concerns the soft tier has none.
+const NO_SOFT_TIER: &str = "soft_action is off, and it is of passes of the soft tier alone";
+
+/// Why what calls for a compaction has none.
+const NEVER: &str = "enabled is false: nothing is compacted but by hand";
 
 /// Who makes the models of the largest families, and how their names begin.
 const MAKERS: [(&str, &[&str]); 3] =
