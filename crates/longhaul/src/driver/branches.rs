@@ -6,6 +6,8 @@ use longhaul_store::StoreError;
 use longhaul_transcript::{MessageId, SessionId};
 
 use super::{Error, Session, journal::Naming};
+#[cfg(feature = "wire")]
+use crate::session::{SyncReport, Synced};
 use crate::{
     event::EventKind,
     session::{BranchError, SessionState},
@@ -23,6 +25,13 @@ pub enum Overtaken {
     Branch,
     /// It stops: what would write says so, and nothing is written.
     Stop,
+}
+
+/// What became of a session with a history; no ordinals where it went on with another of its lines.
+#[cfg(feature = "wire")]
+struct Turn {
+    change: Synced,
+    ordinals: Option<Vec<Option<u64>>>,
 }
 
 /// Returns whether `error` says that somebody else went on with the session.
@@ -168,7 +177,8 @@ impl Session {
     }
 
     /// Brings the session to where `document` is; see [`SessionState::sync`]. Where the history took another way, the
-    /// session goes on with a branch. Where it is another conversation's, [`prepare`](Self::prepare) fails until a push or a history
+    /// session goes on with a branch, or with one of its lines where the history begins with all of that: a front end that goes to
+    /// and fro between two histories makes two lines. Where it is another conversation's, [`prepare`](Self::prepare) fails until a push or a history
     /// of this one's. Messages that were deleted ([`Config::delete_originals`](crate::Config)) and that another way begins with are sent,
     /// and stored on the branch, as the history says them again.
     ///
@@ -176,12 +186,22 @@ impl Session {
     /// When the store cannot be read or written, and where another way begins with messages that were deleted and that the history does
     /// not say again ([`SyncError::OnlyInSummary`](crate::SyncError)).
     #[cfg(feature = "wire")]
-    pub async fn sync(
-        &mut self,
-        document: &longhaul_wire::Document,
-    ) -> Result<crate::session::SyncReport, Error> {
-        use crate::session::{SyncError, Synced};
+    pub async fn sync(&mut self, document: &longhaul_wire::Document) -> Result<SyncReport, Error> {
         self.save().await?;
+        let sync = self.synced(document, true).await?;
+        let ordinals = match sync.ordinals.is_none() {
+            // What became of it is told as it was before it went on with another line.
+            true => self.synced(document, false).await?.ordinals,
+            false => sync.ordinals,
+        };
+        Ok(SyncReport { change: sync.change, ordinals: ordinals.unwrap_or_default() })
+    }
+
+    /// Does so; where it goes on with another of its lines, as it may where `may_turn` is set, it is yet to be brought to where
+    /// `document` is.
+    #[cfg(feature = "wire")]
+    async fn synced(&mut self, document: &longhaul_wire::Document, may_turn: bool) -> Result<Turn, Error> {
+        use crate::session::SyncError;
         let mut again: Option<(SessionState, Vec<u64>)> = None;
         let (mut synced, sync) = loop {
             let mut synced = again.as_ref().map_or(&self.state, |(state, _)| state).clone();
@@ -228,6 +248,9 @@ impl Session {
                 self.tell(EventKind::Rewritten);
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
+                if may_turn && said_again.is_empty() && self.turn_to_line_of(document, at).await? {
+                    return Ok(Turn { change: sync.change, ordinals: None });
+                }
                 // What was deleted and is said again is written again.
                 let shared = said_again.first().map_or(at, |first| at.min(*first));
                 self.fork(&synced, shared).await?;
@@ -237,7 +260,33 @@ impl Session {
             }
         }
         self.save().await?;
-        Ok(sync)
+        Ok(Turn { change: sync.change, ordinals: Some(sync.ordinals) })
+    }
+
+    /// Goes on with another line of this conversation that `document` begins with all of, where that is more than the `shared` messages
+    /// that it has in common with this one. Returns whether there is one. Memory blocks stay as they are.
+    #[cfg(feature = "wire")]
+    async fn turn_to_line_of(
+        &mut self,
+        document: &longhaul_wire::Document,
+        shared: u64,
+    ) -> Result<bool, Error> {
+        let Some(journal) = self.journal.as_mut().filter(|_| !self.state.has_compacted_by_client()) else {
+            return Ok(false);
+        };
+        let Some(line) = journal.line_of(&self.state, document, shared).await.map_err(Error::Store)? else {
+            return Ok(false);
+        };
+        let (turned, mut state) = match journal.turned_to(&line, &self.state).await {
+            // Who went on here has the name, and this session a branch of its own.
+            Err(error) if is_by_another(&error) => return Ok(false),
+            turned => turned.map_err(Error::Store)?,
+        };
+        state.take_memory_of(&self.state);
+        (*journal, self.state) = (turned, state);
+        self.changes += 1;
+        self.tell(EventKind::Rewritten);
+        Ok(true)
     }
 
     /// Returns the session with the messages that were deleted as `document` says them again, and which these are; `None` where it

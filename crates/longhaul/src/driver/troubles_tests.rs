@@ -10,7 +10,7 @@ use std::{
 
 use longhaul_store::SummaryStore;
 use longhaul_tokens::{CharsPer4, ContextWindow};
-use longhaul_transcript::{ContentHash, FixedClock, Message, SessionId, Tokens};
+use longhaul_transcript::{ContentHash, FixedClock, Message, SessionId, Span, Tokens};
 
 use super::{
     troubled::{Trouble, Troubled},
@@ -262,6 +262,46 @@ async fn a_conversation_that_went_back_is_exported_as_it_goes_on_and_forgotten_a
     }
     let opened = crate::open(store, "x", window).await.unwrap();
     assert_eq!(shown(&opened), [""; 0]);
+}
+
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn a_front_end_that_goes_to_and_fro_between_two_histories_makes_two_lines() {
+    use crate::session::Synced;
+    let store: Arc<dyn SummaryStore> = Arc::new(longhaul_store::MemoryStore::new());
+    let name = SessionId::new("fro").unwrap();
+    let mut session = crate::open(Arc::clone(&store), "fro", WINDOW).await.unwrap();
+    let begun = ["Write a parser.", "It is written."].map(str::to_owned);
+    let mut histories = ["left", "right"].map(|way| [&begun[..], &[format!("Now the {way} one.")]].concat());
+    let body = |said: &[String]| {
+        let message = |(nth, text): (usize, &String)| {
+            let role = if nth % 2 == 0 { "user" } else { "assistant" };
+            serde_json::json!({ "role": role, "content": text })
+        };
+        let messages: Vec<_> = said.iter().enumerate().map(message).collect();
+        let body = serde_json::json!({ "model": "m", "messages": messages }).to_string();
+        longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), body.as_bytes()).unwrap()
+    };
+    for turn in 0..20 {
+        let said = &mut histories[turn % 2];
+        if turn > 1 {
+            said.extend([format!("Answer {turn}. {}", "word ".repeat(300)), format!("Question {turn}?")]);
+        }
+        session.set_memory("plan", &format!("turn {turn}")).unwrap();
+        let sync = session.sync(&body(said)).await.unwrap();
+        assert_eq!(matches!(sync.change, Synced::Edited { .. }), turn > 0, "{turn}: {:?}", sync.change);
+        assert_eq!(sync.ordinals.len(), said.len());
+        let view = session.prepare().await.unwrap();
+        let sent: String = view.messages().flat_map(|message| message.texts()).collect();
+        let other = if turn % 2 == 0 { "right" } else { "left" };
+        assert!(sent.contains(&format!("turn {turn}")) && !sent.contains(other), "{turn}: {sent}");
+        let again = crate::open(Arc::clone(&store), "fro", WINDOW).await.unwrap();
+        assert_eq!(shown(&again), shown(&session), "{turn}");
+        let held = store.originals(&name, Span { start: 0, end: 99 }).await.unwrap();
+        assert_eq!(held.len(), said.len());
+    }
+    assert_eq!(store.lines(&name).await.unwrap().len(), 2);
+    assert!(session.state().summary().is_some());
 }
 
 #[tokio::test]

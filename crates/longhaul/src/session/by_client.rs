@@ -17,6 +17,12 @@ pub(super) struct ByClient {
 }
 
 impl SessionState {
+    /// Returns whether the front end has put a summary of its own in the place of what was said.
+    #[cfg(feature = "wire")]
+    pub(crate) fn has_compacted_by_client(&self) -> bool {
+        !self.by_client.is_empty()
+    }
+
     /// Returns what the front end took out; its last compaction took out what was left of those before as well.
     pub(super) fn out(&self) -> Span {
         self.by_client.last().map_or(Span { start: 0, end: 0 }, |last| last.out)

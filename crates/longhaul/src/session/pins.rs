@@ -234,6 +234,15 @@ impl SessionState {
         self.refusals = other.refusals;
     }
 
+    /// Has the memory blocks that `other` has.
+    #[cfg(feature = "wire")]
+    pub(crate) fn take_memory_of(&mut self, other: &SessionState) {
+        if self.blocks != other.blocks {
+            self.blocks.clone_from(&other.blocks);
+            self.renew(true);
+        }
+    }
+
     /// Makes the view anew with the pins and blocks there are now.
     fn renew(&mut self, is_rewrite: bool) {
         let shown = self.with_pins(self.items.placed().map(counted).collect());

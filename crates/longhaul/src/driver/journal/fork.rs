@@ -1,10 +1,20 @@
 //! A branch begins a line of its own, and may take the name.
 
 use std::collections::HashMap;
+#[cfg(feature = "wire")]
+use std::sync::Arc;
 
+#[cfg(feature = "wire")]
+use longhaul_redact::Asked;
 use longhaul_store::{Commit, StoreError};
+#[cfg(feature = "wire")]
+use longhaul_store::{JournalEntry, address_of};
+#[cfg(feature = "wire")]
+use longhaul_transcript::Span;
 use longhaul_transcript::{ContentHash, SessionId, SummaryId, SummaryRecord};
 
+#[cfg(feature = "wire")]
+use super::Name;
 use super::{super::since::Standing, Destroyed, Journal, Naming};
 use crate::session::SessionState;
 
@@ -71,6 +81,58 @@ impl Journal {
         self.in_doubt.clear();
         self.in_doubt_state = None;
         Ok(())
+    }
+
+    /// Returns the longest of the other lines of this conversation that `document` begins with all of, where that is more than its first
+    /// `shared` messages.
+    #[cfg(feature = "wire")]
+    pub(in super::super) async fn line_of(
+        &self,
+        state: &SessionState,
+        document: &longhaul_wire::Document,
+        shared: u64,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let said = document.transcript().len() as u64;
+        let mut asked = Asked::default();
+        let mut address = |ordinal| {
+            let message = document.spelled(ordinal)?;
+            Some(address_of(&state.without_secrets(&message, &mut asked)))
+        };
+        let said: Vec<Option<ContentHash>> = (0..said).map(&mut address).collect();
+        let mut longest: Option<(u64, SessionId)> = None;
+        for line in self.store.lines(&self.line).await? {
+            let held = self.store.state(&line).await?.map_or(0, |held| held.messages);
+            let most = longest.as_ref().map_or(shared, |(most, _)| *most);
+            if line == self.line || held <= most || held > said.len() as u64 {
+                continue;
+            }
+            let entries = self.store.entries(&line, Span { start: 0, end: held }).await?;
+            let is_said = |(entry, said): (&JournalEntry, &Option<ContentHash>)| {
+                !entry.is_forgotten && Some(entry.address) == *said
+            };
+            if entries.len() as u64 == held && entries.iter().zip(&said).all(is_said) {
+                longest = Some((held, line));
+            }
+        }
+        Ok(longest.map(|(_, line)| line))
+    }
+
+    /// Returns what goes on with `line`, which the conversation's name stands for from now on, and the session as it was left there. An
+    /// error says where somebody else went on in this line.
+    #[cfg(feature = "wire")]
+    pub(in super::super) async fn turned_to(
+        &mut self,
+        line: &SessionId,
+        state: &SessionState,
+    ) -> Result<(Journal, SessionState), StoreError> {
+        self.may_leave().await?;
+        let mut turned = Journal::new(Arc::clone(&self.store), line.clone(), self.clock.clone());
+        turned.learned.clone_from(&self.learned);
+        let mut taken_up = turned.load(state.emptied(), Name::OfLine).await?;
+        taken_up.set_calibrations(state.calibrations().clone());
+        self.leave(line).await?;
+        self.store.set_alias(state.session(), line).await?;
+        Ok((turned, taken_up))
     }
 
     /// Returns an error where somebody else went on in this line: the name of the conversation is not to be taken from there.
