@@ -280,10 +280,10 @@ impl Session {
                     self.tell(EventKind::UsageAddsUp { reported, counted });
                 }
             }
-            UsageVerdict::Implausible if reported == Tokens::ZERO => {
-                if !std::mem::replace(&mut self.told_low, true) {
-                    self.tell(EventKind::UsageTooLow { reported });
-                }
+            UsageVerdict::Implausible
+                if reported == Tokens::ZERO && !std::mem::replace(&mut self.told_low, true) =>
+            {
+                self.tell(EventKind::UsageTooLow { reported });
             }
             UsageVerdict::Implausible => {
                 let counted = self.state.counted_of(view).filter(|counted| reported > *counted);

@@ -181,8 +181,8 @@ impl SessionState {
     fn forget_learned(&mut self) {
         let accuracy = self.counter.accuracy();
         let Calibrated { known, model, endpoint, anchor, rewritten, held, n_held, .. } = &mut self.calibrated;
-        let new = || Calibration::new(1.0, accuracy);
-        *known.get_or_insert_with(model, endpoint, new) = new();
+        let learned = known.get_or_insert_with(model, endpoint, || Calibration::new(1.0, accuracy));
+        *learned = Calibration::new(1.0, accuracy);
         (*anchor, *rewritten, *held, *n_held) = (None, None, None, 0);
         self.recalibrate();
     }
