@@ -16,7 +16,8 @@ use std::{collections::HashMap, fs, path::PathBuf};
 use anyhow::{Context, Result};
 use longhaul_bench::recall::{ours::Before, session::Group};
 use longhaul_extract::{
-    FactIndex, Purpose, checks, constraints, decisions, runs, speaker::Speakers, summarize_tool_result, todos, trail,
+    FactIndex, Purpose, checks, constraints, decisions, runs, speaker::Speakers, summarize_tool_result,
+    todos, trail,
 };
 use longhaul_summarize::{
     SummaryRequest,
@@ -32,9 +33,9 @@ const SET_ASIDE: [&str; 4] =
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let what = args
-        .next()
-        .context("what to print: speakers, rules, decisions, outcomes, files, checks, digests, statements, contexts")?;
+    let what = args.next().context(
+        "what to print: speakers, rules, decisions, outcomes, files, checks, digests, statements, contexts",
+    )?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {

@@ -278,7 +278,10 @@ fn is_rule(words: &Words) -> bool {
     let modal = !asks
         && !EPISTEMIC.iter().any(|weak| words.has(weak))
         && MODALS.iter().flat_map(|modal| words.before(modal)).any(may_bind);
-    let stands = STANDING.iter().any(|phrase| words.has(phrase));
+    // "This fails only on my laptop" tells.
+    let is_told_of = ["fails only", "failed only", "happens only", "works only", "breaks only"];
+    let stands =
+        STANDING.iter().any(|phrase| words.has(phrase)) && !is_told_of.iter().any(|told| words.has(told));
     opens
         || forbids
         || modal && !words.begins(THINKS)

@@ -87,7 +87,9 @@ fn said_before(material: &str) -> Option<usize> {
 }
 
 fn may_be_said(line: &str) -> bool {
-    !line.starts_with([' ', '\t']) && !is_machine(line)
+    // Beside a log a note is a compiler's.
+    let notes = ["note: ", "help: ", "= note: ", "= help: ", "hint: "];
+    !line.starts_with([' ', '\t']) && !is_machine(line) && !notes.iter().any(|note| line.starts_with(note))
 }
 
 fn asks(line: &str) -> bool {
@@ -188,6 +190,7 @@ fn is_machine(line: &str) -> bool {
         || is_frame(text)
         || is_build_step(text)
         || is_columns(text)
+        || is_logged(text)
         || text
             .split(' ')
             .next()
@@ -264,6 +267,16 @@ fn is_columns(text: &str) -> bool {
 fn is_banner(text: &str) -> bool {
     text.starts_with("===") && text.ends_with("===") && text.contains(' ')
 }
+
+/// A line of a program's own log: `WARNING etl.bucket:bucket.py:31 always pass …`.
+fn is_logged(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let level = words.next().is_some_and(|word| LEVELS.contains(&word.trim_end_matches(':')));
+    level
+        && words.next().is_some_and(|of| of.trim_end_matches(':').contains([':', '.']) && !of.ends_with('.'))
+}
+
+const LEVELS: [&str; 8] = ["TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "CRITICAL", "FATAL"];
 
 /// A frame of a stack: `at run (src/a.ts:1:2)`.
 fn is_frame(text: &str) -> bool {
@@ -460,12 +473,17 @@ mod tests {
             "NAMESPACE     NAME         READY   STATUS    RESTARTS",
             "============================= test session starts ==============================",
             "tests/test_stage0.py ........................  [  0%]",
+            "WARNING  etl.bucket:bucket.py:31 always pass aware timestamps, never naive ones",
             "PytestUnknownMarkWarning: Unknown mark. You must register custom marks.",
             "Error from server (Forbidden): pods is forbidden: it must not be listed",
         ] {
             assert_eq!(pieces(said), [(Matter::Pasted, said)]);
         }
-        for said in ["#12 must not be merged before Friday.", "Only  two  blanks here, never tabs."] {
+        for said in [
+            "#12 must not be merged before Friday.",
+            "WARNING never touch prod.",
+            "Only  two  blanks here, never tabs.",
+        ] {
             assert_eq!(pieces(said), [(Matter::Words, said)]);
         }
     }
@@ -475,6 +493,16 @@ mod tests {
         for said in ["E       AssertionError: assert 92 == 96", "make: *** [Makefile:12: all] Error 2"] {
             assert_eq!(pieces(said), [(Matter::Pasted, said)]);
         }
+    }
+
+    #[test]
+    fn a_note_of_a_compiler_beside_a_log_is_pasted() {
+        let log: String = (0..60).map(|nth| format!("   Compiling crate-{nth} v0.{nth}.0\n")).collect();
+        let text =
+            format!("{log}note: you must not hold head across the push\nWhy is that? Never clone rows.");
+        let found = pieces(&text);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[1], (Matter::Words, "Why is that? Never clone rows."));
     }
 
     #[test]

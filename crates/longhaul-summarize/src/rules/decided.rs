@@ -22,7 +22,7 @@ pub fn decided(request: &SummaryRequest<'_>) -> Vec<Decision> {
 impl Fixed<'_> {
     /// Adds the newest of what the person decided that fits, oldest first.
     pub(super) fn add_decided(&mut self, told: &[Decision]) {
-        let lines: Vec<String> = told.iter().map(|one| line(one)).collect();
+        let lines: Vec<String> = told.iter().map(line).collect();
         if !lines.is_empty() {
             self.add(Heading::Decided, lines.join("\n"));
         }

@@ -63,6 +63,7 @@ pub fn overrules(said: &str, decided: &str) -> bool {
     let is_named = |words: &[String]| words.iter().any(|word| decided.contains(word) && !is_figure(word));
     match back {
         Back::Named(words) => is_named(&words) && shared(&words) >= words.len().min(2),
+        Back::Said(words) => words.iter().any(|word| decided.contains(word)),
         Back::Somewhere(words) => {
             let first = words.first().is_some_and(|word| decided.contains(word) && !is_figure(word));
             first || is_named(&words) && shared(&words) >= 2
@@ -74,6 +75,8 @@ pub fn overrules(said: &str, decided: &str) -> bool {
 enum Back {
     /// It is named: "strike the Tuesday thing".
     Named(Vec<String>),
+    /// It is named as something that was said: "scratch what I said about 4 ms".
+    Said(Vec<String>),
     /// It is somewhere in the sentence: "change of plan, the capacity goes up".
     Somewhere(Vec<String>),
 }
@@ -93,6 +96,9 @@ impl Back {
         };
         let strikes = |verb: &&str| body.strip_prefix(*verb).filter(|rest| rest.starts_with(' '));
         let named = STRIKING.iter().find_map(strikes).or_else(|| Some(body.split_once("instead of ")?.1));
+        if let Some(said) = named.and_then(|named| Some(named.split_once("i said about ")?.1)) {
+            return Some(Back::Said(clause(said))).filter(|back| !back.is_empty());
+        }
         if let Some(named) = named {
             return Some(Back::Named(clause(named))).filter(|back| !back.is_empty());
         }
@@ -101,7 +107,7 @@ impl Back {
     }
 
     fn is_empty(&self) -> bool {
-        let (Back::Named(words) | Back::Somewhere(words)) = self;
+        let (Back::Named(words) | Back::Said(words) | Back::Somewhere(words)) = self;
         words.is_empty()
     }
 }
@@ -137,9 +143,9 @@ const STRIKING: [&str; 10] = [
 ];
 
 /// What says that something is taken back, wherever that is named.
-const SIGNS: [&str; 10] = [
-    "changed my mind", "change of plan", "change of plans", "on second thought", "after all", "no longer",
-    " instead", "doch nicht", "doch lieber", "stattdessen",
+const SIGNS: [&str; 12] = [
+    " moves to ", " is moved to ", "changed my mind", "change of plan", "change of plans",
+    "on second thought", "after all", "no longer", " instead", "doch nicht", "doch lieber", "stattdessen",
 ];
 
 /// Words that name nothing.
@@ -167,6 +173,8 @@ mod tests {
                 "Svenja says PDF, so PDF.",
                 true,
             ),
+            ("Scratch what I said about 4 ms, make it 2.", "Default stays 4.", true),
+            ("Rollout moves to Thursday.", "I settled on Friday for the rollout.", true),
             ("Change of plan, the capacity goes up to 4096.", "Bounded it is, capacity 1024.", true),
             ("I changed my mind about redux, zustand it is.", "For state we use redux.", true),
             ("Actually, let's use Postgres instead of SQLite.", "We go with SQLite for the cache.", true),
