@@ -297,7 +297,7 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
     let newest: Vec<usize> =
         owed.into_iter().flat_map(|(rank, count)| newest(rank, count)).copied().collect();
     let (mut shown, mut owed) = (BTreeMap::new(), Vec::new());
-    let mut show = |at: usize, left: &mut Tokens| {
+    let show = |at: usize, left: &mut Tokens, shown: &mut BTreeMap<usize, _>| {
         let forms = forms(&lines[at].text, is_tight);
         let mut costs = forms.into_iter().map(|text| (counter.count_text(&text) + Tokens(1), text));
         let Some((cost, text)) = costs.find(|(cost, _)| *cost <= *left) else { return false };
@@ -306,21 +306,28 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
         true
     };
     for at in order.iter().copied() {
-        if !show(at, &mut left) && (lines[at].rank <= Rank::Rule || newest.contains(&at)) {
+        if !show(at, &mut left, &mut shown) && (lines[at].rank <= Rank::Rule || newest.contains(&at)) {
             owed.push(at);
         }
     }
     left += most - limit;
-    owed.retain(|at| !show(*at, &mut left));
+    owed.retain(|at| !show(*at, &mut left, &mut shown));
+    // Line by line they count more than together.
+    if !owed.is_empty() {
+        left = most - counter.count_text(&told(mark, &shown, true));
+        owed.retain(|at| !show(*at, &mut left, &mut shown));
+    }
+    told(mark, &shown, owed.iter().any(|at| lines[*at].rank <= Rank::Rule))
+}
+
+/// Returns the lines that are `shown` in their frame.
+fn told(mark: &str, shown: &BTreeMap<usize, Cow<'_, str>>, is_cut: bool) -> String {
     let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
     text.push_str(&head(shown.len()));
-    for line in shown.values() {
+    let cut = is_cut.then_some(TRUNCATED);
+    for line in shown.values().map(|line| &**line).chain(cut) {
         text.push('\n');
         text.push_str(line);
-    }
-    if owed.iter().any(|at| lines[*at].rank <= Rank::Rule) {
-        text.push('\n');
-        text.push_str(TRUNCATED);
     }
     text
 }
