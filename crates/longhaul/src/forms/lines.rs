@@ -663,6 +663,7 @@ mod tests {
         assert!((150..=202).contains(&least.chars().count()), "{least}");
     }
 
+    // asserts 002-11
     #[test]
     fn a_decision_that_is_overruled_leaves_a_condensed_history() {
         let old = record(

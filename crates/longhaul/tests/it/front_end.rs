@@ -449,7 +449,7 @@ async fn two_front_ends_at_once_do_not_hear_each_other() {
         let mut kept = std::collections::BTreeSet::new();
         for info in store.sessions().await.unwrap() {
             let span = longhaul::transcript::Span { start: 0, end: u64::MAX };
-            let originals = store.originals(&info.session, span).await.unwrap();
+            let originals = store.originals_in_line(&info.session, span).await.unwrap();
             kept.extend(originals.into_iter().filter_map(|original| Some(words(&original.message?))));
         }
         for said in ever.iter().flatten() {

@@ -180,8 +180,9 @@ pub(super) fn delete_originals(plan: &Plan<'_>, report: &mut Report) -> Result<(
     let Some(recorded) = &mut report.recorded else { return Ok(()) };
     let (store, now) = (plan.keeper.store()?, clock::now_ms());
     for span in std::mem::take(&mut recorded.to_delete) {
-        let forgotten =
-            store::block_on(async { Ok(store.forget(&recorded.id, &Selector::Originals(span), now).await?) });
+        let forgotten = store::block_on(async {
+            Ok(store.forget_in_line(&recorded.id, &Selector::Originals(span), now).await?)
+        });
         let forgotten =
             forgotten.context("the new history is recorded, but not all originals are deleted")?;
         recorded.deleted += forgotten.message_count();
