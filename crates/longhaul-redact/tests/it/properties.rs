@@ -94,7 +94,7 @@ proptest! {
 }
 
 /// Eight times as much text costs about eight times as much, whatever it is. What is counted is the time of this thread on
-/// the processor, which others on the machine do not add to; a cost that is quadratic is 64 times as much.
+/// the processor, to which a virtual machine adds what it waits for its own; a cost that is quadratic is 64 times as much.
 #[test]
 fn no_text_costs_more_than_its_length() {
     let redactor = Redactor::builtin();
@@ -108,7 +108,7 @@ fn no_text_costs_more_than_its_length() {
             processor_seconds() - started
         };
         let (once, eight) = (cost(&short), cost(&long));
-        assert!(eight < 24.0 * once + 0.05, "{name}: {once:.3} s, and {eight:.3} s for eight times as much");
+        assert!(eight < 24.0 * once + 0.25, "{name}: {once:.3} s, and {eight:.3} s for eight times as much");
     }
 }
 
