@@ -85,6 +85,7 @@ pub(crate) fn run() -> Result<()> {
     let mut findings = Vec::new();
     arrows(&mut findings)?;
     folders(&mut findings)?;
+    unused(&mut findings)?;
     layers(&mut findings)?;
     printing(&mut findings)?;
     vendored(&mut findings)?;
@@ -93,7 +94,7 @@ pub(crate) fn run() -> Result<()> {
         bail!("the tree is not tidy:\n  {}", findings.join("\n  "));
     }
     eprintln!(
-        "tidy: the crate map, the READMEs, the layers, the printing, what is vendored and named tests hold"
+        "tidy: the crate map, the READMEs, the dependencies, the layers, the printing, what is vendored and named tests hold"
     );
     Ok(())
 }
@@ -143,6 +144,23 @@ fn folders(findings: &mut Vec<String>) -> Result<()> {
         ["README.md", "CHANGELOG.md", "docs/ARCHITECTURE.md", "docs/glossary.md", "docs/benchmarks.md"];
     findings
         .extend(docs.iter().filter(|doc| !root().join(doc).is_file()).map(|doc| format!("{doc} is missing")));
+    Ok(())
+}
+
+/// Each dependency that the workspace names is some crate's.
+fn unused(findings: &mut Vec<String>) -> Result<()> {
+    let packages = packages()?;
+    let used: BTreeSet<&str> = packages
+        .iter()
+        .flat_map(|package| package["dependencies"].as_array().into_iter().flatten())
+        .filter_map(|dependency| dependency["name"].as_str())
+        .collect();
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let named = manifest.split("[workspace.dependencies]").nth(1).unwrap_or_default();
+    let named =
+        named.lines().take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(" = "));
+    let unused = named.filter(|(name, _)| !used.contains(name));
+    findings.extend(unused.map(|(name, _)| format!("Cargo.toml names {name}, which no crate depends on")));
     Ok(())
 }
 

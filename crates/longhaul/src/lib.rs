@@ -37,6 +37,8 @@ mod preset;
 #[cfg(feature = "tokio")]
 pub mod runtime;
 mod session;
+#[cfg(feature = "tracing")]
+mod traced;
 mod trim_messages;
 
 pub use config::Config;
@@ -54,5 +56,6 @@ pub use session::{
 };
 #[cfg(feature = "wire")]
 pub use session::{SyncError, SyncReport, Synced};
-
+#[cfg(feature = "tracing")]
+pub use traced::Traced;
 pub use trim_messages::{Trimmed, trim_messages};
