@@ -261,6 +261,18 @@ impl Message {
         Message::new(Role::Assistant, vec![Part::Text(text.into())])
     }
 
+    /// Returns a tool's message: the answer to one call.
+    pub fn tool(result: ToolResult) -> Message {
+        Message::new(Role::Tool, vec![Part::ToolResult(result)])
+    }
+
+    /// Returns this message with these calls behind what it says; a text of nothing goes.
+    pub fn with_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Message {
+        self.parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        self.parts.extend(calls.into_iter().map(Part::ToolCall));
+        self
+    }
+
     /// Returns this message with another origin.
     pub fn with_origin(mut self, origin: Origin) -> Message {
         self.origin = origin;

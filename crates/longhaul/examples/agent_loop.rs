@@ -6,7 +6,7 @@
 use longhaul::{
     Event, Session, View,
     tokens::{BytesPer4, ContextWindow, TokenCounter as _},
-    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Usage},
+    transcript::{Message, Outcome, SessionId, Tokens, ToolCall, ToolResult, Usage},
 };
 
 /// Stands for the provider: its model reads one file after the other, then says it is done. It counts tokens in a way of its
@@ -19,14 +19,13 @@ fn model(step: usize, request: &View) -> (Message, Usage) {
     }
     let arguments = format!(r#"{{"path":"src/module_{step}.rs"}}"#);
     let call = ToolCall::function(format!("call_{step}"), "read_file", arguments);
-    (Message::new(Role::Assistant, vec![Part::ToolCall(call)]), usage)
+    (Message::assistant("").with_calls([call]), usage)
 }
 
 /// Stands for the tools.
 fn run(call: &ToolCall) -> Message {
     let text = format!("// {}\nfn main() {{ let value = parse().unwrap(); }}\n", call.arguments.0).repeat(20);
-    let result = ToolResult::text(call.id.clone(), text, Outcome::Succeeded);
-    Message::new(Role::Tool, vec![Part::ToolResult(result)])
+    Message::tool(ToolResult::text(call.id.clone(), text, Outcome::Succeeded))
 }
 
 #[tokio::main(flavor = "current_thread")]

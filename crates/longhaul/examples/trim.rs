@@ -5,7 +5,7 @@
 
 use longhaul::{
     tokens::{CharsPer4, TokenCounter},
-    transcript::{Message, Outcome, Part, Role, Tokens, ToolCall, ToolResult, Transcript},
+    transcript::{Message, Outcome, Tokens, ToolCall, ToolResult, Transcript},
     trim::{ByRole, Candidate, Prioritizer, plan, repeated_calls},
 };
 
@@ -15,8 +15,8 @@ fn main() {
     for (nth, path) in ["a.rs", "b.rs", "a.rs"].into_iter().enumerate() {
         let call = ToolCall::function(format!("c{nth}"), "read_file", format!(r#"{{"path":"{path}"}}"#));
         let result = ToolResult::text(call.id.clone(), "let answer = 42;\n".repeat(50), Outcome::Succeeded);
-        transcript.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
-        transcript.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+        transcript.push(Message::assistant("").with_calls([call]));
+        transcript.push(Message::tool(result));
     }
     transcript.push(Message::assistant("Nothing here is slow; the linker is."));
 
