@@ -3,6 +3,7 @@
 mod asked;
 mod named;
 mod shown;
+mod unrecorded;
 
 use std::{
     cell::RefCell,
@@ -19,6 +20,7 @@ use longhaul::{
     redacted_messages,
     store::{History, Kin, MemoryStore, Original, SessionInfo, StoreError, locate},
     transcript::{SessionId, Span, SummaryId},
+    wire::Document,
 };
 use tokio::runtime::Runtime;
 
@@ -27,6 +29,7 @@ pub(crate) use self::shown::why_gone;
 pub(crate) use self::{
     named::{is_backwards, required_span, span, summary_id},
     shown::{but_deleted, full, in_force, json_line, line, line_within, utc, utc_in_a_name},
+    unrecorded::Unrecorded,
 };
 use crate::{
     args::StoreArgs,
@@ -98,6 +101,14 @@ impl Archive {
     pub(crate) fn existing(args: &StoreArgs) -> Result<Archive> {
         must_exist(args)?;
         Archive::of(store::open_to_read(args)?)
+    }
+
+    /// Opens the store for reading what is in it, where there is one.
+    pub(crate) fn if_there(args: &StoreArgs) -> Result<Option<Archive>> {
+        match Archive::is_there(args)? {
+            true => Archive::existing(args).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Opens the store to change what is in it.
@@ -380,14 +391,19 @@ impl Archive {
         }
         // A file that is no transcript is a word that somebody remembers.
         let Ok(document) = input::document(path, None) else { return Ok(None) };
+        match self.recorded_of(path, &document)? {
+            None => bail!("nothing of {} is recorded yet: `longhaul compact` does that", paint::path(path)),
+            session => Ok(session),
+        }
+    }
+
+    /// Returns the session that is recorded of `document`, which the file at `path` holds.
+    fn recorded_of(&self, path: &Path, document: &Document) -> Result<Option<SessionId>> {
         let id = document.session_id().or_else(|| found::id_at(path));
-        let said = redacted_messages(&document, Some(&Redactor::builtin()));
+        let said = redacted_messages(document, Some(&Redactor::builtin()));
         let history = History { id: id.as_ref(), named: None, said: &said };
         let place = self.wait(locate(&self.store, &history))?;
-        if place.kin == Kin::New {
-            bail!("nothing of {} is recorded yet: `longhaul compact` does that", paint::path(path));
-        }
-        Ok(Some(place.holder().clone()))
+        Ok((place.kin != Kin::New).then(|| place.holder().clone()))
     }
 
     /// Returns the one session that has the summary that `words` name, where they name one.

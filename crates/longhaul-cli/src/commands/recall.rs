@@ -9,7 +9,7 @@ use longhaul::{
 };
 
 use crate::{
-    archive::{self, Archive, full, json_line},
+    archive::{self, Archive, Unrecorded, full, json_line},
     args::RecallArgs,
     exit,
     lookup::{self, By, Marks},
@@ -19,8 +19,17 @@ use crate::{
 };
 
 pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
-    let archive = Archive::existing(&args.store)?;
-    let (session, query) = archive.session_and_words(&args.query)?;
+    let recorded = Archive::if_there(&args.store)?;
+    let unrecorded = Unrecorded::meant(recorded.as_ref(), &args.query)?;
+    let is_unrecorded = unrecorded.is_some();
+    let (archive, session, query, typed) = match unrecorded {
+        Some(Unrecorded { archive, session, words, typed }) => (archive, Some(session), words, typed),
+        None => {
+            let archive = recorded.map_or_else(|| Archive::existing(&args.store), Ok)?;
+            let (session, words) = archive.session_and_words(&args.query)?;
+            (archive, session, words, None)
+        }
+    };
     let answer = lookup::look_up(&archive, session.as_ref(), &query, args.limit)?;
     let words = plain(&query);
     let deleted = match &session {
@@ -81,6 +90,11 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
         // A number means another message in each session.
         let named = |of: &SessionId| format!("longhaul recall {of} mN{}", store::flags());
         match (&session, &holders[..]) {
+            (Some(_), [_]) if is_unrecorded => {
+                let command =
+                    format!("longhaul recall {}mN", typed.map(|name| plain(&name) + " ").unwrap_or_default());
+                say::with_whole("a message whole (--full: all of these):", &command);
+            }
             (Some(_), [one]) => say::with_whole("a message whole (--full: all of these):", &named(one)),
             (Some(_), many) => {
                 say!("a message whole, by the session that it is of (--full: all of these):");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::answer;
 use crate::{
-    archive::{Archive, why_gone},
+    archive::{Archive, Unrecorded, why_gone},
     args::{Args, Command, StoreArgs},
     commands, found,
     lookup::{self, By, Marks},
@@ -121,9 +121,18 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
     /// How wide and how many the places are that are shown of a message.
     const COLUMNS: usize = 400;
     const PLACES: usize = 3;
-    let archive = Archive::existing(store)?;
+    let recorded = Archive::if_there(store)?;
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST) as usize;
-    let mut sessions = sessions_of(&archive, asked.session.as_deref())?.into_iter();
+    let query: Vec<String> = asked.session.iter().chain([&asked.query]).cloned().collect();
+    let (archive, sessions) = match Unrecorded::meant(recorded.as_ref(), &query)? {
+        Some(unrecorded) => (unrecorded.archive, vec![Some(unrecorded.session)]),
+        None => {
+            let archive = recorded.map_or_else(|| Archive::existing(store), Ok)?;
+            let sessions = sessions_of(&archive, asked.session.as_deref())?;
+            (archive, sessions)
+        }
+    };
+    let mut sessions = sessions.into_iter();
     let mut looked_up = lookup::look_up(&archive, sessions.next().flatten().as_ref(), &asked.query, limit)?;
     for session in sessions.by_ref() {
         if looked_up.by != By::SomeWords {

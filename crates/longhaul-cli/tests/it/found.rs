@@ -274,3 +274,31 @@ fn what_sessions_prints_of_odd_names_is_taken() {
         assert_eq!(ran.code, 0, "{name}: {} {shown}", ran.stderr);
     }
 }
+
+/// What was said can be looked up before anything is recorded: in the file that is named, or in this folder's newest session.
+#[test]
+fn what_is_not_recorded_is_looked_up_in_the_file_itself() {
+    let folder = Folder::new();
+    let said = serde_json::json!({
+        "type": "user", "cwd": folder.path(), "sessionId": "303ebbc4-8574", "uuid": "a", "parentUuid": null,
+        "message": {"role": "user", "content": "Mend the flaky retry. The key is sk-ant-api03-aaaabbbbccccddddeeeeffff0123456789."},
+    });
+    let file = ".claude/projects/-w/303ebbc4-8574.jsonl";
+    put(&folder, file, &format!("{said}\n"));
+    for (query, then) in [
+        (&["303ebbc4", "flaky"][..], "longhaul recall 303ebbc4 mN"),
+        (&[file, "flaky"], "longhaul recall .claude/projects/-w/303ebbc4-8574.jsonl mN"),
+        (&["flaky", "retry"], "longhaul recall mN"),
+        (&["303ebbc4", "m0"], ""),
+        (&["m0"], ""),
+    ] {
+        let ran = folder.run(&[&["recall"], query].concat(), b"");
+        let shown = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(ran.code == 0 && shown.contains("flaky"), "{query:?} {shown} {}", ran.stderr);
+        assert!(!shown.contains("sk-ant-api03"), "{shown}");
+        assert!(ran.stderr.contains("nothing is recorded of") && ran.stderr.contains(then), "{}", ran.stderr);
+    }
+    let none = folder.run(&["recall", "303ebbc4", "knapsack"], b"");
+    assert!(none.code != 0 && none.stderr.contains("holds all the words"), "{}", none.stderr);
+    assert!(!folder.path().join(".local").exists(), "looking records nothing");
+}
