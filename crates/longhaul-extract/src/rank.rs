@@ -11,10 +11,13 @@ pub use subjects::{Subject, Subjects};
 
 /// Tells how likely a fact is to be needed again.
 ///
-/// Only the ratios matter: a summary takes the facts with the highest value per token first. Implementors are pure: the
-/// same fact in the same context has the same value.
+/// A summary by rule is made of statements, which are weighed by what they say. What a ranker values comes on top: a statement gains by
+/// the facts that it names first, and so does a message that is quoted again. Implementors are pure: the same fact in the same context has
+/// the same value.
 pub trait Ranker: Debug + Send + Sync {
-    /// Returns the value of `fact`, best a probability from 0.0 to 1.0; zero or less keeps it out.
+    /// Returns the value of `fact`: best a probability from 0.0 to 1.0, of which a statement gains a little. Above 1.0, up to 20.0, a fact
+    /// must stay: a statement that names it comes before what is chosen by its weight. Zero, less or NaN adds nothing, and takes no
+    /// statement out.
     fn value(&self, fact: &Fact, context: &RankContext) -> f64;
 }
 

@@ -7,7 +7,7 @@ use crate::{Model, TokenCounter};
 /// A model's window and the part of it that is kept free for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextWindow {
-    /// Tokens the model can take in.
+    /// Tokens of a prompt and its answer at most.
     pub window: Tokens,
     /// Tokens of the window that are kept free for the answer.
     pub reserved_output: Tokens,
@@ -30,9 +30,9 @@ impl ContextWindow {
 
 impl From<&Model> for ContextWindow {
     /// Reserves the model's longest answer, but never more than a quarter of the window: a longer answer is rare, and a
-    /// budget of nothing is worse than a short answer.
+    /// budget of nothing is worse than a short answer. What of the answer has room beside the window is not kept free in it.
     fn from(model: &Model) -> ContextWindow {
-        let reserved_output = model.max_output.min(model.window.scaled(0.25));
+        let reserved_output = (model.max_output - model.beside).min(model.window.scaled(0.25));
         ContextWindow { window: model.window, reserved_output }
     }
 }
@@ -84,6 +84,17 @@ mod tests {
         let window = ContextWindow::new(Tokens(1000), Tokens(200));
         assert_eq!(window.budget(Tokens(100)), Tokens(700));
         assert_eq!(window.budget(Tokens(5000)), Tokens::ZERO);
+    }
+
+    #[test]
+    fn an_answer_that_is_limited_apart_takes_nothing_of_the_prompts_room() {
+        let table = crate::ModelTable::builtin();
+        let budget = |name: &str| ContextWindow::from(table.get(name).unwrap()).budget(Tokens::ZERO);
+        assert_eq!(budget("gpt-5"), Tokens(272_000));
+        assert_eq!(budget("gpt-5.1-codex"), Tokens(272_000));
+        assert_eq!(budget("gpt-5.6"), Tokens(922_000));
+        assert_eq!(budget("gpt-4o"), Tokens(128_000 - 16_384));
+        assert_eq!(budget("claude-sonnet-4-5"), Tokens(150_000));
     }
 
     #[test]

@@ -11,8 +11,10 @@ use crate::{Encoding, Family, MediaFormula, TokenCounter, Tokenizer, TokensError
 pub struct Model {
     /// The provider's name for it, lower case, without date.
     pub name: String,
-    /// Tokens it takes in at most.
+    /// Tokens of a prompt and its answer at most; of the prompt alone where the provider limits it apart (`beside`).
     pub window: Tokens,
+    /// Tokens of an answer that need no room in the window: zero but where prompt and answer are limited apart.
+    pub beside: Tokens,
     /// Tokens it answers with at most.
     pub max_output: Tokens,
     /// How its tokens are counted.
@@ -50,6 +52,7 @@ impl Model {
         Model {
             name,
             window: Tokens(32_768),
+            beside: Tokens::ZERO,
             max_output: Tokens(4_096),
             tokenizer,
             media,
@@ -231,9 +234,11 @@ fn parse_row(line: usize, row: &str) -> Result<Model, TokensError> {
         cache_read: price("cache_read", next("cache_read")?)?,
         cache_write: price("cache_write", next("cache_write")?)?,
     };
+    let together = columns.next().map_or(Ok(window), |value| tokens("together", value))?;
     match columns.next() {
-        None => Ok(Model { name, window, max_output, tokenizer, media, prices }),
-        Some(more) => Err(bad("the column after cache_write", more, "nothing")),
+        Some(more) => Err(bad("the column after together", more, "nothing")),
+        None if together < window => Err(bad("together", &together.0.to_string(), "no less than the window")),
+        None => Ok(Model { name, window, beside: together - window, max_output, tokenizer, media, prices }),
     }
 }
 
@@ -328,9 +333,12 @@ mod tests {
     fn what_a_table_says_beyond_its_columns_is_not_passed_over() {
         let error = |text: &str| ModelTable::from_tsv(text).unwrap_err().to_string();
         let row = "m\t9\t5\tclaude\tunknown\t-\t-\t-\t-";
+        let what = "line 1 of the model table: together is \"vision\"; expected a whole number of tokens";
+        assert_eq!(error(&format!("{row}\tvision")), what);
+        assert!(error(&format!("{row}\t8")).contains("no less than the window"));
         assert_eq!(
-            error(&format!("{row}\tvision")),
-            "line 1 of the model table: the column after cache_write is \"vision\"; expected nothing"
+            error(&format!("{row}\t9\tvision")),
+            "line 1 of the model table: the column after together is \"vision\"; expected nothing"
         );
         assert_eq!(
             error(&format!("{row}\n{row}")),

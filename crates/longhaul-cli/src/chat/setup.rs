@@ -182,7 +182,9 @@ pub(crate) fn known(name: &str, window: Option<u64>, config: &Config) -> Known {
     let table = ModelTable::builtin();
     let is_assumed = table.get(name).is_none() && window.is_none();
     let mut model = table.get_or_unknown(name);
-    model.window = window.map(Tokens).unwrap_or(model.window);
+    if let Some(window) = window {
+        (model.window, model.beside) = (Tokens(window), Tokens::ZERO);
+    }
     Known { window: config.window(ContextWindow::from(&model)), model, is_assumed }
 }
 

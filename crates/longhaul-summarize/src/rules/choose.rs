@@ -153,7 +153,8 @@ impl<'a> Choice<'a> {
     pub(crate) fn pick(mut self, coverage: &mut Coverage<'_>, budget: Tokens) -> Vec<usize> {
         let all = self.pool.all();
         // What each may be worth at most: most statements are never looked at any closer.
-        let most = |at: usize| self.at_most(at, self.needed[at], MOST_FACTS);
+        let most_facts = coverage.most();
+        let most = |at: usize| self.at_most(at, self.needed[at], most_facts);
         let mut heap: BinaryHeap<(i32, Reverse<usize>)> = self.places.forms.candidates(most).into();
         let mut seen = vec![Seen::Never; all.len()];
         // What is worth more for the questions that were told: however many there are.
@@ -189,7 +190,7 @@ impl<'a> Choice<'a> {
             }
             let needed = self.needed[at] + self.news(at);
             if seen[at] == Seen::Fit {
-                let most = self.at_most(at, needed, MOST_FACTS);
+                let most = self.at_most(at, needed, most_facts);
                 if most < worth {
                     heap.push((most, Reverse(at)));
                     continue;
@@ -228,7 +229,7 @@ impl<'a> Choice<'a> {
             // A question says little without its answer.
             if let Some(reply) = self.reply(at).filter(|reply| answering.insert(*reply)) {
                 self.needed[reply] += ANSWERS;
-                heap.push((self.at_most(reply, self.needed[reply], MOST_FACTS), Reverse(reply)));
+                heap.push((self.at_most(reply, self.needed[reply], most_facts), Reverse(reply)));
             }
         }
         picks
@@ -323,7 +324,7 @@ impl<'a> Choice<'a> {
 
     /// Returns what it adds that a statement makes `facts` known and serves the goal.
     fn extra(&self, at: usize, facts: f64) -> i32 {
-        (facts.min(MOST_FACTS) * FACT + self.serves[at] * GOAL) as i32
+        (facts * FACT + self.serves[at] * GOAL) as i32
     }
 
     /// Returns what a statement loses because it was told already.
@@ -413,9 +414,6 @@ const LEAST: u64 = 6;
 
 /// What a fact of value 1 adds to a statement that names it first, in thousandths of a logarithm.
 const FACT: f64 = 500.0;
-
-/// Facts of more value add nothing.
-const MOST_FACTS: f64 = 3.0;
 
 /// What it adds that a statement shares words with the goal.
 const GOAL: f64 = 3000.0;

@@ -18,7 +18,10 @@ impl<'a> Coverage<'a> {
     /// Nothing is known yet; what shares a word with `goal` is worth more.
     pub(crate) fn new(index: &'a FactIndex, subjects: &'a Subjects, goal: &Goal) -> Coverage<'a> {
         let count = subjects.all().len();
-        let value = |subject: &Subject| (subject.value * goal.factor(&subject.fact.name)).min(1.0);
+        let value = |subject: &Subject| match subject.value > 1.0 {
+            true => subject.value.min(1.0 + MOST_BEYOND),
+            false => (subject.value * goal.factor(&subject.fact.name)).min(1.0),
+        };
         let values = subjects.all().iter().map(value).collect();
         Coverage { index, subjects, values, anchored: vec![false; count] }
     }
@@ -55,9 +58,25 @@ impl<'a> Coverage<'a> {
         self.anchored[subject as usize] = true;
     }
 
-    /// Returns what showing a line with `subjects` adds.
+    /// Returns what showing a line with `subjects` adds: what likely facts come to, and what must stay beyond that.
     pub(crate) fn gain(&self, subjects: &[u32]) -> f64 {
-        let is_new = |subject: &&u32| !self.anchored[**subject as usize];
-        subjects.iter().filter(is_new).map(|subject| self.values[*subject as usize]).sum()
+        let new = subjects.iter().map(|subject| *subject as usize).filter(|at| !self.anchored[*at]);
+        let (likely, beyond) =
+            new.map(|at| self.values[at]).fold((0.0, 0.0), |(likely, beyond), value: f64| {
+                (likely + value.min(1.0), beyond + (value - 1.0).max(0.0))
+            });
+        likely.min(MOST_LIKELY) + beyond.min(MOST_BEYOND)
+    }
+
+    /// Returns the most that any line adds.
+    pub(crate) fn most(&self) -> f64 {
+        let is_beyond = self.values.iter().any(|value| *value > 1.0);
+        if is_beyond { MOST_LIKELY + MOST_BEYOND } else { MOST_LIKELY }
     }
 }
+
+/// More facts of value 1 add nothing.
+const MOST_LIKELY: f64 = 3.0;
+
+/// Nothing counts for more beyond 1: it brings a line before all that is chosen by its weight.
+const MOST_BEYOND: f64 = 19.0;

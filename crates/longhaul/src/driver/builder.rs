@@ -13,7 +13,7 @@ use longhaul_summarize::{
     Ladder, Summarizer, SummarizerModel,
     rules::{RulesOptions, RulesSummarizer},
 };
-use longhaul_tokens::{Accuracy, Calibrations, ContextWindow, ModelTable, Prices, TokenCounter};
+use longhaul_tokens::{Accuracy, Calibrations, ContextWindow, Model, ModelTable, Prices, TokenCounter};
 use longhaul_transcript::{
     Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
 };
@@ -303,8 +303,8 @@ impl Builder {
         self
     }
 
-    /// Sets which facts are worth keeping, wherever that is asked: in summaries by rule, and for what is quoted of messages
-    /// that lie far back.
+    /// Sets which facts are worth keeping: statements of summaries by rule, and messages that lie far back, gain by those that they
+    /// name ([`Ranker::value`]).
     pub fn ranker(mut self, ranker: impl Ranker + 'static) -> Builder {
         self.ranker = Some(Arc::new(ranker));
         self
@@ -443,11 +443,10 @@ impl Builder {
             check::name(model)?;
             check::provider(provider, model)?;
             if unknown_model.is_none() {
-                let listed = ContextWindow::from(&known);
-                if self.window.window > listed.window {
+                if self.window.window > known.window + known.beside {
                     unused.push(("window", "it is more than the model has, and the model's is used".into()));
                 }
-                self.window = within(listed, self.window);
+                self.window = within(&known, self.window);
             }
             self.counter = self.counter.or_else(|| Some(known.counter()));
             prices = prices.or(Some(known.prices));
@@ -589,13 +588,20 @@ pub(super) fn heeded(config: Config, has_store: bool) -> Config {
     }
 }
 
-/// Returns the window that was given, within what a model has. Who kept nothing free for the answer left that to the model.
-fn within(listed: ContextWindow, given: ContextWindow) -> ContextWindow {
-    if given.window <= listed.window {
+/// Returns the window that was given, within what a model has. Who kept nothing free for the answer left that to the model; what
+/// of an answer has room beside the model's window is not kept free in it.
+fn within(model: &Model, given: ContextWindow) -> ContextWindow {
+    if given.window <= model.window {
         return given;
     }
-    let reserved = Some(given.reserved_output).filter(|reserved| *reserved > Tokens::ZERO);
-    ContextWindow::new(listed.window, reserved.unwrap_or(listed.reserved_output))
+    match given.reserved_output {
+        Tokens::ZERO => ContextWindow::from(model),
+        reserved => {
+            let together = model.window + model.beside;
+            let left = given.budget(Tokens::ZERO).min(together - reserved).min(model.window);
+            ContextWindow::new(model.window, model.window - left)
+        }
+    }
 }
 
 fn default_clock() -> Option<Arc<dyn Clock>> {

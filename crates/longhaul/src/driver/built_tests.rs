@@ -27,6 +27,26 @@ fn an_unknown_model_is_told_and_has_the_window_that_was_given() {
     assert_eq!(lines, [told]);
 }
 
+/// A prompt of GPT-5 has 272,000 tokens, and its answer 128,000 beside them.
+#[test]
+fn where_prompt_and_answer_are_limited_apart_a_prompt_has_all_that_it_may_have() {
+    let budget = |window, reserved, model: &str| {
+        let window = ContextWindow::new(Tokens(window), Tokens(reserved));
+        let session = Session::builder(SessionId::new("test").unwrap(), window).model("openai", model);
+        session.build().unwrap().state().budget()
+    };
+    for model in ["gpt-5", "gpt-5.1-codex"] {
+        for (window, reserved) in [(1_000_000, 0), (1_000_000, 32_000), (400_000, 128_000), (400_000, 32_000)]
+        {
+            assert_eq!(budget(window, reserved, model), Tokens(272_000), "{model} {window} {reserved}");
+        }
+        assert_eq!(budget(1_000_000, 200_000, model), Tokens(200_000));
+        assert_eq!(budget(300_000, 100_000, model), Tokens(200_000));
+        assert_eq!(budget(100_000, 10_000, model), Tokens(90_000));
+    }
+    assert_eq!(budget(1_000_000, 10_000, "gpt-4o"), Tokens(118_000));
+}
+
 #[cfg(feature = "bpe")]
 #[test]
 fn an_unknown_model_with_an_exact_counter_is_not_said_to_be_estimated() {

@@ -450,6 +450,41 @@ async fn a_ranker_of_the_callers_is_asked_for_summaries_and_for_what_is_quoted()
     assert!(holds(&later, 150) && !holds(&later, 100), "{later:?}");
 }
 
+/// Keeps what is named so, whatever else there is.
+#[derive(Debug)]
+struct Must(&'static str);
+
+impl Ranker for Must {
+    fn value(&self, fact: &Fact, _: &RankContext) -> f64 {
+        if fact.name.contains(self.0) { 20.0 } else { f64::NAN }
+    }
+}
+
+#[tokio::test]
+async fn what_a_ranker_of_the_callers_says_must_stay_is_in_the_summary() {
+    let summary = async |kept: Option<&'static str>| {
+        let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+        let mut builder = Session::builder(SessionId::new("must").unwrap(), window);
+        if let Some(kept) = kept {
+            builder = builder.ranker(Must(kept));
+        }
+        let mut session = builder.build().unwrap();
+        session.push(Message::user("Go through the parts and say what is wrong with them."));
+        for nth in 0..200 {
+            session.push(Message::assistant(format!(
+                "The limit in src/part_{nth}.rs was {nth} and is now one less; the tests of it pass."
+            )));
+        }
+        let record = session.compact(None).await.unwrap().record.unwrap();
+        record.text.clone()
+    };
+    for name in ["part_31.rs", "part_77.rs"] {
+        assert!(!summary(None).await.contains(name), "it is in anyway");
+        let kept = summary(Some(name)).await;
+        assert!(kept.contains(name), "{kept}");
+    }
+}
+
 #[tokio::test]
 async fn models_come_before_settings_or_after_them_and_preferences_hold() {
     let client = Arc::new(Scripted::always("never asked"));
