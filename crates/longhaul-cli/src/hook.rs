@@ -7,6 +7,7 @@ mod compaction;
 mod filter;
 mod json;
 mod notes;
+mod outputs;
 mod savings;
 mod settings;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 use crate::args::StoreArgs;
 
 pub(crate) use self::{
+    outputs::forget as forget_outputs,
     savings::{Savings, read as savings},
     settings::{
         command, file as settings_file, installed, installed_with_folder, made_folder, program, removed,

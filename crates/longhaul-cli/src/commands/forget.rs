@@ -19,7 +19,7 @@ use crate::{
     chat::console::{Consent, Console},
     clock,
     exit::{FAILURE, NOTHING_TO_DO},
-    input,
+    hook, input,
     output::Target,
     paint::{self, counted, harmless_json},
     say, store,
@@ -57,9 +57,23 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     for (relative, gone) in &in_branches {
         say!("{} of {relative} destroyed", what(gone));
     }
+    let (n_gone, n_left) = hook::forget_outputs(&session, &selector)?;
+    if n_gone > 0 {
+        say!("{} that the hook kept whole removed", counted(n_gone as u64, "output"));
+    }
+    if n_left > 0 {
+        say!(
+            "{} of {session} that the hook kept whole may hold it too: --all or --matching removes them",
+            counted(n_left as u64, "output")
+        );
+    }
     if forgotten.originals.is_empty() && forgotten.records.is_empty() {
         say!("nothing of {session} matches; nothing of it is forgotten");
-        return Ok(if in_branches.is_empty() { ExitCode::from(NOTHING_TO_DO) } else { ExitCode::SUCCESS });
+        return Ok(if in_branches.is_empty() && n_gone == 0 {
+            ExitCode::from(NOTHING_TO_DO)
+        } else {
+            ExitCode::SUCCESS
+        });
     }
     say!(
         "{} of {session} destroyed; `longhaul audit {session} --verify{}` shows that nothing else is missing",
@@ -72,6 +86,8 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
             Some(head) => say!("summary {head} is in force now"),
             None => say!("no summary is in force any more: the agent sees what is left of the conversation"),
         }
+    } else if let (Some(_), Some(head)) = (args.what.older_than, now.head()) {
+        say!("summary {head} stays in force, and may tell of them: --all destroys it too");
     }
     for id in &forgotten.records {
         let Some(trace) = archive.trace(id)? else { continue };

@@ -1,26 +1,14 @@
 //! Long output of commands, digested before the agent reads it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
 use anyhow::{Context as _, Result};
 use longhaul::{
     extract::{Allowance, digest},
-    redact::Redactor,
-    transcript::{ContentHash, Message, Outcome, Part, Role, Tokens, ToolCall, ToolResult},
+    transcript::{Outcome, Tokens, ToolCall},
 };
 use serde_json::{Value, json};
 
-use super::{Event, savings};
-use crate::{
-    args::CounterArgs,
-    clock, counter,
-    output::Target,
-    paint::{self, grouped},
-    store,
-};
+use super::{Event, outputs, savings};
+use crate::{args::CounterArgs, counter, paint::grouped};
 
 /// What a command writes to, as the tool's answer names it. What compilers say stands in the second.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
@@ -30,8 +18,6 @@ const LONG: usize = 8_000;
 const DIGEST: Tokens = Tokens(1_000);
 /// A digest that is not this much smaller is not worth what it leaves out.
 const WORTH: f64 = 0.6;
-/// So many outputs are kept whole; older ones go.
-const KEPT: usize = 200;
 
 /// Returns the answer that puts a digest in the place of a command's long output; `None` where it stays as it is.
 pub(super) fn shortened(event: &Event) -> Result<Option<Value>> {
@@ -61,7 +47,7 @@ pub(super) fn shortened(event: &Event) -> Result<Option<Value>> {
             continue;
         }
         let digested = digest(Some(&call), text, Outcome::Succeeded, &Allowance::new(room, &count));
-        let path = whole_path(text)?;
+        let path = outputs::place(text, &event.session_id)?;
         let (lines, digested) = (grouped(text.lines().count() as u64), digested.trim_end());
         let what = if name == STREAMS[0] { "output" } else { "error output" };
         let shown = format!(
@@ -77,7 +63,7 @@ pub(super) fn shortened(event: &Event) -> Result<Option<Value>> {
         return Ok(None);
     }
     for (path, text) in to_keep {
-        keep_whole(&path, &call, text)?;
+        outputs::keep(&path, &call, text)?;
     }
     savings::note(command, before, after)?;
     Ok(Some(
@@ -91,38 +77,4 @@ fn rooms(costs: [Tokens; 2]) -> [Tokens; 2] {
     let half = Tokens(DIGEST.0 / 2);
     let [out, err] = costs.map(|cost| cost.min(half));
     [if costs[1] <= half { DIGEST - err } else { half }, if costs[0] <= half { DIGEST - out } else { half }]
-}
-
-/// Returns where the whole output is kept.
-fn whole_path(text: &str) -> Result<PathBuf> {
-    let name = format!("{}-{}.txt", clock::now_ms(), ContentHash::of(text.as_bytes()).short(8));
-    Ok(store::data_folder()?.join("outputs").join(name))
-}
-
-/// Keeps the whole output, secrets apart, in a file of the user's alone, where the agent can read and search it. Each
-/// takes the place of an older one that a digest names.
-fn keep_whole(path: &Path, call: &ToolCall, text: &str) -> Result<()> {
-    let folder = path.parent().context("an output is kept in a folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", paint::path(folder)))?;
-    let result = ToolResult::text(call.id.clone(), text, Outcome::Unstated);
-    let asked = Message::new(Role::Assistant, vec![Part::ToolCall(call.clone())]);
-    let answer = Message::new(Role::Tool, vec![Part::ToolResult(result)]);
-    let clean = Redactor::builtin().redact_conversation([&asked, &answer]);
-    let text: String =
-        clean.iter().flat_map(|message| message.results()).map(ToolResult::joined_text).collect();
-    Target::unlocked(path).put(text.as_bytes())?;
-    forget_old(folder);
-    Ok(())
-}
-
-/// Removes the oldest outputs: their names begin with the time.
-fn forget_old(folder: &Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut kept: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "txt"))
-        .collect();
-    kept.sort();
-    let old = kept.len().saturating_sub(KEPT);
-    kept.into_iter().take(old).for_each(|path| drop(fs::remove_file(path)));
 }

@@ -392,6 +392,42 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
     assert_eq!(kept, 1, "only what a digest names");
 }
 
+/// What the hook kept whole of a session's commands goes with what is forgotten of it.
+#[test]
+fn what_is_forgotten_is_gone_from_the_outputs_that_were_kept_whole() {
+    let folder = Folder::new();
+    let session = COMPACTED;
+    let file = folder.path().join("s.jsonl");
+    let said: String =
+        ["u0", "u1"].map(|id| line("user", id, None, &format!("Count the walrus {id}."))).concat();
+    fs::write(&file, said).unwrap();
+    let told = |event: Value| hook(&folder, &event);
+    told(json!({"session_id": session, "transcript_path": file, "hook_event_name": "PreCompact"}));
+    let output = |of: &str, word: &str| {
+        let rows: String = (0..900).map(|n| format!("   Compiling {word} v0.1.0 (/w/parts/{n})\n")).collect();
+        let answer = told(json!({
+            "session_id": of, "hook_event_name": "PostToolUse", "tool_name": "Bash",
+            "tool_input": {"command": "cargo test"}, "tool_response": {"stdout": rows, "stderr": ""},
+        }));
+        assert!(!answer.stdout.is_empty(), "{}", answer.stderr);
+    };
+    for (of, word) in [(session, "walrus"), (session, "ostrich"), ("another-session", "walrus")] {
+        output(of, word);
+    }
+    let kept = || fs::read_dir(folder.path().join(".local/share/longhaul/outputs")).unwrap().count();
+    assert_eq!(kept(), 3);
+    let forget = |what: &[&str], typed: &[u8]| folder.run(&[&["forget", session], what].concat(), typed);
+    let ran = forget(&["--range", "m0"], b"");
+    assert!(ran.said().contains("2 outputs of") && ran.said().contains("may hold it too"), "{}", ran.stderr);
+    assert_eq!(kept(), 3);
+    let ran = forget(&["--matching", "-"], b"walrus");
+    assert!(ran.said().contains("1 output that the hook kept whole removed"), "{}", ran.stderr);
+    assert_eq!(kept(), 2);
+    let ran = forget(&["--all", "--yes"], b"");
+    assert!(ran.said().contains("1 output that the hook kept whole removed"), "{}", ran.stderr);
+    assert_eq!(kept(), 1, "another session's stays");
+}
+
 #[test]
 fn nothing_saved_is_said() {
     let shown = Folder::new().run(&["savings"], b"");
