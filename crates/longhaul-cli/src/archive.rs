@@ -155,8 +155,30 @@ impl Archive {
                 [] => bail!("{error}; `longhaul sessions{}` lists what is recorded", store::flags()),
                 meant => bail!("{error}; what cannot be taken back wants the whole name:\n{}", lines(meant)),
             },
-            resolved => Ok(resolved?),
+            resolved => {
+                let session = resolved?;
+                if let Some(other) = self.also_means(name, &session)? {
+                    bail!(
+                        "{:?} is a name of {session}, and a part of the id {other}; what cannot be taken back wants an id",
+                        plain(name)
+                    );
+                }
+                Ok(session)
+            }
         }
+    }
+
+    /// Returns another conversation whose id `name` is a part of, where it names `session` without being its id: an import brings names
+    /// with it.
+    fn also_means(&self, name: &str, session: &SessionId) -> Result<Option<SessionId>> {
+        if session.as_str() == name {
+            return Ok(None);
+        }
+        let relatives = self.relatives(session)?;
+        let mut others = self.with_part(name)?.into_iter().map(|info| info.session);
+        Ok(others.find(|other| {
+            other != session && !relatives.contains(other) && found::is_part(name, other.as_str())
+        }))
     }
 
     /// Returns the session that `name` is the id or another name of, or the beginning or the end of one: for what can be taken back.
@@ -178,7 +200,13 @@ impl Archive {
                     lines(many)
                 ),
             },
-            resolved => Ok(resolved?),
+            resolved => {
+                let session = resolved?;
+                if let Some(other) = self.also_means(name, &session)? {
+                    say!("{:?} is a name of {session}; it is a part of the id {other}, too", plain(name));
+                }
+                Ok(session)
+            }
         }
     }
 

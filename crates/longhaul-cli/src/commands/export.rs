@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     redact::{Redactor, Vault},
-    store::EventKind,
+    store::{EventKind, SessionInfo},
     transcript::{Message, Raw, RedactionCount, SessionId, Span, Speaker, Summary, SummaryRecord},
     wire::{self, Format},
 };
@@ -120,8 +120,12 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
     let before = archive.wait(archive.store.sessions())?;
     let sessions = take_in(&archive)?;
     let mut is_anything_there = sessions.is_empty();
+    let after = archive.wait(archive.store.sessions())?;
     for session in &sessions {
         let state = archive.wait(archive.store.require(session))?;
+        for name in new_names(session, &before, &after) {
+            say!("{name} is a name of {session} now");
+        }
         let forgotten: u64 = state.forgotten.iter().map(Span::len).sum();
         is_anything_there |= forgotten < state.messages || state.messages == 0;
         let was_there = before.iter().any(|info| info.session == *session && info.state == state);
@@ -138,6 +142,15 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::from(if is_anything_there { 0 } else { NOTHING_TO_DO }))
+}
+
+/// Returns the names that a session has and had not.
+fn new_names(session: &SessionId, before: &[SessionInfo], after: &[SessionInfo]) -> Vec<SessionId> {
+    let names = |all: &[SessionInfo]| -> Vec<SessionId> {
+        all.iter().filter(|info| info.session == *session).flat_map(|info| info.aliases.clone()).collect()
+    };
+    let had = names(before);
+    names(after).into_iter().filter(|name| !had.contains(name)).collect()
 }
 
 /// Fails where `lines` hold what looks like a secret. They cannot be redacted: the log names each content by its hash.

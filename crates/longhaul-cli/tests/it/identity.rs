@@ -235,6 +235,21 @@ fn a_name_does_not_take_the_place_of_another_conversation() {
     folder.file("forged.jsonl", forged.as_bytes());
     assert_eq!(run(&["import", "forged.jsonl"], "").code, 0);
     is_davids();
+    // Nor is the beginning of its id, which people type, taken for another's name unsaid.
+    let part = &victim[..9];
+    let forged = export.replacen("\"aliases\":[]", &format!("\"aliases\":[{part:?}]"), 1);
+    folder.file("forged.jsonl", forged.as_bytes());
+    let ran = run(&["import", "forged.jsonl"], "");
+    assert!(
+        ran.code == 0 && ran.said().contains(&format!("{part} is a name of {own} now")),
+        "{}",
+        ran.stderr
+    );
+    let ran = run(&["history", part], "");
+    assert!(ran.said().contains(&format!("a part of the id {victim}, too")), "{}", ran.stderr);
+    let ran = run(&["forget", part, "--all", "--yes"], "");
+    assert!(ran.code == 1 && ran.said().contains("wants an id"), "{}", ran.stderr);
+    is_davids();
     let ran = run(&["forget", &victim, "--all"], "");
     assert!(ran.code == 0 && ran.said().contains(&victim), "{}", ran.stderr);
     assert!(text(&run(&["history", &own, "--full"], "")).contains("canary_bobby"));
