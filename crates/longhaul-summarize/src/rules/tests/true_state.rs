@@ -405,6 +405,24 @@ fn what_instructions_demand_is_the_systems_and_not_the_users() {
     assert!(!text.contains("m0 You are an agent"), "{text}");
 }
 
+#[test]
+fn a_demonstration_of_another_task_sets_down_nothing() {
+    let shown = "Here is a demonstration of how to correctly accomplish this task.\nISSUE:\nAlways serialize to an integer. Never round the delta.";
+    let mut all = vec![Message { speaker: Some(Speaker::System), ..Message::user(shown) }];
+    all.extend([
+        Message::user("Port the ledger. Never touch Cargo.lock."),
+        Message::assistant("It is ported."),
+    ]);
+    all.extend([Message::user("Go on with the next part."), Message::assistant("That is done.")]);
+    let said: Transcript = all.into_iter().collect();
+    let text = draft_of(said.entries(), 600, &[]).text;
+    assert!(text.contains("Never touch Cargo.lock."), "{text}");
+    assert!(
+        !text.contains("integer") && !text.contains("delta") && !text.contains("demonstration"),
+        "{text}"
+    );
+}
+
 /// In the middle of a long log, where only what stands out is read.
 #[test]
 fn what_a_person_writes_into_a_long_log_is_told_and_few_of_its_rows() {
