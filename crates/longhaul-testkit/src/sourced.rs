@@ -86,12 +86,13 @@ fn plain(line: &str) -> String {
 }
 
 /// What a summary notes behind what it quotes.
-const NOTES: [&str; 8] = [
+const NOTES: [&str; 9] = [
     "a question)",
     "taken back in m",
     "what was done was taken back in m",
     "passed in m",
     "answered in m",
+    "asked back in m",
     "interrupted by the user in m",
     "takes back what was done for m",
     "later on this: m",
@@ -466,6 +467,7 @@ assistant: !Edit#e3 {"file_path":"src/d.rs","old_string":"three();","new_string"
 No, undo that.
 ## Asked before
 m0 Mend the lock in a.rs. […] Do we group them already (answered in m15) (taken back in m16)
+m0 Never push. (answered in m15; the rule holds)
 ## Rules and facts from the user
 - m0: Never push. (later on this: m16)
 - m0: Do we group them already (a question)
@@ -512,6 +514,7 @@ The lock is mended."#;
             "## Asked before\nm0 Mend the lock in a.rs. (answered in m99)",
             "## Asked before\nm0 Mend the lock in a.rs. (answered in m16)",
             "## Asked before\nm16 No, undo that. (answered in m15)",
+            "## Asked before\nm0 Mend the lock in a.rs. (asked back in m15)",
             "## Asked before\nm16 No, undo that. (taken back in m0)",
             "## Asked before\nm0 Never push. (takes back what was done for m16)",
             "## Rules and facts from the user\n- m16: No, undo that. (later on this: m0)",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use longhaul_extract::{
-    Decision, Domain, StatementKind,
+    Decision, DemandKind, Domain, Purpose, Run, StatementKind, ToolFamily, demand_kind, family,
     speaker::{Matter, Segment},
     statement_key,
 };
@@ -17,6 +17,8 @@ use super::{
     fixed::{Fixed, is_kept},
     frames::is_header_or_handle,
     heading::{Heading, Leaves},
+    persons::shows,
+    questions::is_question,
 };
 use crate::sentences::sentences;
 
@@ -147,7 +149,7 @@ impl<'a> Fixed<'a> {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
                 false => longest.min(LINE.max(room.scaled(0.2))),
             };
-            let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered)));
+            let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered | Turn::AskedBack)));
             let text = match is_answered {
                 true if is_first(entry) => self.clip_sent(entry, text, most.min(FIRST_ANSWERED)),
                 true => match self.said_in(entry, text) {
@@ -158,7 +160,7 @@ impl<'a> Fixed<'a> {
                 false => self.clip_sent(entry, text, most),
             };
             let text = one_line(&text);
-            let line = format!("{} {text}{}", entry.id, self.became(entry));
+            let line = format!("{} {text}{}", entry.id, self.became(entry, &text));
             let cost = self.cost(&line) + Tokens(1);
             if cost > left && !is_first(entry) {
                 left_out.push(entry.id);
@@ -213,15 +215,19 @@ impl<'a> Fixed<'a> {
         if is_told { last } else { "" }
     }
 
-    /// Returns what became of what is asked, in parentheses.
-    fn became(&self, asked: &Entry) -> String {
+    /// Returns what became of what is asked, in parentheses; where the words that are `told` of it set down what lasts, that it holds.
+    fn became(&self, asked: &Entry, told: &str) -> String {
         let ordinal = asked.id.ordinal;
         let mut became = match (self.undone.by(ordinal), self.outcome(asked)) {
             (Some(by), _) if self.undone.is_asked_again(by) => {
                 format!(" (what was done was taken back in m{by}, and asked for again)")
             }
             (Some(by), _) => format!(" (taken back in m{by})"),
-            (None, Some((answer, Turn::Answered))) => format!(" (answered in {answer})"),
+            (None, Some((answer, Turn::Answered))) => {
+                let holds = self.holds_in(ordinal, told).map(|what| format!("; the {what} holds"));
+                format!(" (answered in {answer}{})", holds.unwrap_or_default())
+            }
+            (None, Some((answer, Turn::AskedBack))) => format!(" (asked back in {answer})"),
             (None, Some((stopped, Turn::Interrupted))) => format!(" (interrupted by the user in {stopped})"),
             (None, None) => String::new(),
         };
@@ -229,6 +235,19 @@ impl<'a> Fixed<'a> {
             became = format!(" (takes back what was done for m{from}){became}");
         }
         became
+    }
+
+    /// Returns what the words that are `told` of a message set down, where that holds on: answered, it would be taken for settled.
+    fn holds_in(&self, message: u64, told: &str) -> Option<&'static str> {
+        let rules = self.holding.iter().filter(|rule| rule.message == message && shows(told, &rule.text));
+        let kinds = rules.map(|rule| demand_kind(&rule.text));
+        let is_decided =
+            self.decided.iter().any(|one| one.message == message && told.contains(&*one_line(&one.text)));
+        match kinds.min().flatten() {
+            Some(DemandKind::Rule) => Some("rule"),
+            _ if is_decided => Some("decision"),
+            kind => kind.map(|_| "fact"),
+        }
     }
 
     /// Returns whether a message is a page of material and not only what somebody says of it.
@@ -250,6 +269,8 @@ impl<'a> Fixed<'a> {
         let speakers = self.request.index.speakers();
         let turn = after.iter().chain(kept).take_while(|entry| sent(entry, speakers).is_none());
         let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
+        let is_to_be_done = own_text(&asked.message, speakers).is_some_and(|asked| !wants_words(asked));
+        let mut is_done = false;
         let mut outcome = None;
         for entry in turn {
             let message = &entry.message;
@@ -258,13 +279,29 @@ impl<'a> Fixed<'a> {
             } else if message.calls().next().is_some() {
                 // What was said before it only tells what is going to be done.
                 outcome = None;
+                is_done |= self.does_something(entry);
             } else if message.role == Role::Assistant
-                && own_text(message, speakers).is_some_and(says_something)
+                && let Some(said) = own_text(message, speakers).filter(|said| says_something(said))
             {
-                outcome = Some((entry.id, Turn::Answered));
+                let is_asking = is_to_be_done && !is_done && asks_back(said);
+                outcome = Some((entry.id, if is_asking { Turn::AskedBack } else { Turn::Answered }));
             }
         }
         outcome
+    }
+
+    /// Returns whether a call of this message does something beside looking.
+    fn does_something(&self, entry: &Entry) -> bool {
+        let runs = &self.acts.runs;
+        let of_entry = &runs[runs.partition_point(|run| run.message < entry.id.ordinal)..];
+        let mut of_entry = of_entry.iter().take_while(|run| run.message == entry.id.ordinal);
+        let is_look = |run: &Run| matches!(run.purpose, Purpose::Look | Purpose::Nothing);
+        entry.message.calls().any(|call| match family(call) {
+            ToolFamily::SubAgent => false,
+            // Those that are not summarized were not looked at.
+            ToolFamily::Shell => of_entry.next().is_none_or(|run| !is_look(run)),
+            family => !family.only_looks(),
+        })
     }
 
     /// The handle of the person's last message that begins with a word or two, these words, and they with what they answer:
@@ -313,10 +350,32 @@ fn says_something(text: &str) -> bool {
     text.split_whitespace().nth(1).is_some() || !text.trim_end().ends_with(char::is_alphabetic)
 }
 
+/// Whether what is asked for is an answer in words, not something to be done.
+fn wants_words(asked: &str) -> bool {
+    let mut words = asked.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase);
+    asked.contains(['?', '？']) || is_question(asked) || words.any(|word| INQUIRING.contains(&&*word))
+}
+
+/// What somebody asks for who wants to be told something.
+const INQUIRING: [&str; 34] = [
+    "analyse", "analyze", "assess", "brainstorm", "check", "compare", "consider", "describe", "discuss",
+    "draft", "evaluate", "explain", "explore", "find", "help", "how", "investigate", "list", "look", "plan",
+    "propose", "read", "research", "review", "say", "see", "show", "suggest", "summarize", "tell", "think",
+    "verify", "what", "why",
+];
+
+/// Whether an answer puts a question in place of what was asked for.
+fn asks_back(answer: &str) -> bool {
+    let last = answer.trim_end().trim_end_matches(['*', '_', '`', ')']);
+    last.ends_with(['?', '？'])
+}
+
 /// How a turn of the model's ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Answered,
+    /// With a question, and nothing was done.
+    AskedBack,
     Interrupted,
 }
 

@@ -9,6 +9,7 @@ use super::{
     earlier::Earlier,
     few::FewOf,
     fixed::{Fixed, Section},
+    persons::holding,
     trail::Trail,
     undone::Undone,
 };
@@ -48,6 +49,7 @@ pub(crate) fn sections(
         said_by_the_model: models.map(Statement::key).collect(),
         options,
         decided,
+        holding: holding(&summary.constraints),
         sections: Vec::new(),
         said: String::new(),
     };

@@ -406,6 +406,33 @@ fn what_instructions_demand_is_the_systems_and_not_the_users() {
 }
 
 #[test]
+fn what_a_message_sets_down_holds_also_where_it_is_answered() {
+    let call = |nth: usize| {
+        format!(
+            "assistant: Doing it. !Edit#e{nth} {{\"file_path\":\"a.rs\",\"old_string\":\"x\",\"new_string\":\"y\"}}\ntool#e{nth}: ok\nassistant: That is done. Shall I go on?\n"
+        )
+    };
+    let said = [
+        format!("user: Never run npm in here. Add the relay test.\n{}", call(1)),
+        format!("user: We go with Postgres for the store. Add the table of orders.\n{}", call(2)),
+        format!("user: Add the page of the edges.\n{}", call(3)),
+        "user: Move the relay to the new hall.\nassistant: Which of the halls do you mean?\n".to_owned(),
+        "user: Explain the edges.\nassistant: They wait. Shall I mend them?\n".to_owned(),
+        "user: The third one.\nassistant: Then I move it there.\n".to_owned(),
+    ];
+    let text = draft(&said.concat(), 900).text;
+    for told in [
+        "m0 Never run npm in here. Add the relay test. (answered in m3; the rule holds)",
+        "m4 We go with Postgres for the store. Add the table of orders. (answered in m7; the decision holds)",
+        "m8 Add the page of the edges. (answered in m11)",
+        "m12 Move the relay to the new hall. (asked back in m13)",
+        "m14 Explain the edges. (answered in m15)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+}
+
+#[test]
 fn a_demonstration_of_another_task_sets_down_nothing() {
     let shown = "Here is a demonstration of how to correctly accomplish this task.\nISSUE:\nAlways serialize to an integer. Never round the delta.";
     let mut all = vec![Message { speaker: Some(Speaker::System), ..Message::user(shown) }];
