@@ -216,6 +216,12 @@ impl<'e> Sources<'e> {
 
     /// Whether a call of the message was told so, and answered without an error.
     fn hold_deed(&self, said: &str, message: u64) -> bool {
+        let is_users = self.messages.get(&message).is_some_and(|message| message.role == Role::User);
+        let said = match said.strip_suffix(" (by the user)") {
+            Some(said) if is_users => said,
+            _ if is_users => return false,
+            _ => said,
+        };
         self.calls(message).any(|call| calls::tells(said, call) && self.was_done(call))
     }
 

@@ -67,6 +67,7 @@ fn what_harnesses_inject_is_not_said_by_the_person() {
             Speaker::Harness,
             Matter::Reminder,
         ),
+        ("###TRANSFER###", Speaker::Harness, Matter::Notification),
         (
             "# 1 SEARCH/REPLACE block failed to match!\n\nIt must match exactly.",
             Speaker::Harness,
