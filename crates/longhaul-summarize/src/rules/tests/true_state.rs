@@ -433,6 +433,35 @@ fn what_a_message_sets_down_holds_also_where_it_is_answered() {
 }
 
 #[test]
+fn checks_after_the_last_edit_are_told_also_where_they_do_not_say_how_they_went() {
+    let said = r#"
+user: Mend the relay.
+assistant: !Bash#b1 {"command":"cargo clippy 2>&1 | grep -c warning"}
+tool#b1: 0
+assistant: !Edit#e1 {"file_path":"src/relay.rs","old_string":"x","new_string":"y"}
+tool#e1: ok
+assistant: !Bash#b2 {"command":"cargo test 2>&1 | tail -3"}
+tool#b2: test result: ok. 3 passed; 0 failed; 0 ignored
+assistant: !Bash#b3 {"command":"cargo clippy --all-targets 2>&1 | grep -E 'warning|error' | head"}
+tool#b3: (no output)
+assistant: !exec_command#b4 {"cmd":"cargo fmt --check"}
+tool#b4:
+assistant: The relay is mended.
+user: Go on.
+assistant: With the edge.
+"#;
+    let text = draft(said, 900).text;
+    for told in [
+        "cargo test: passed (m5), 3 passed, 0 failed",
+        "cargo fmt --check: passed (m9)",
+        "cargo clippy --all-targets 2>&1 | grep -E 'warning|error': outcome not stated (m7)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+    assert!(!text.contains("grep -c warning: "), "{text}");
+}
+
+#[test]
 fn a_demonstration_of_another_task_sets_down_nothing() {
     let shown = "Here is a demonstration of how to correctly accomplish this task.\nISSUE:\nAlways serialize to an integer. Never round the delta.";
     let mut all = vec![Message { speaker: Some(Speaker::System), ..Message::user(shown) }];
