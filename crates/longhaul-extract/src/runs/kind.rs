@@ -154,6 +154,8 @@ fn of_words(words: &[&str]) -> Purpose {
             "format" => Purpose::Format,
             _ => Purpose::Lint,
         },
+        // It only shows what the file would be.
+        "gofmt" if !["-l", "-d", "-w"].iter().any(|flag| has(flag)) => Purpose::Look,
         "prettier" | "gofmt" | "goimports" | "black" | "rustfmt" | "isort" | "dprint" | "taplo"
         | "clang-format" | "gofumpt" | "shfmt" | "yapf" | "stylua" | "gci" | "ormolu" => Purpose::Format,
         "make" | "gmake" | "just" | "task" | "rake" | "ninja" | "bazel" | "bazelisk" | "pre-commit"
@@ -327,6 +329,8 @@ mod tests {
             ("python -m ruff format --check .", Purpose::Format),
             ("python3 -m basedpyright", Purpose::Typecheck),
             ("shfmt -d run.sh", Purpose::Format),
+            ("gofmt -e a.go", Purpose::Look),
+            ("gofmt -l .", Purpose::Format),
             ("terraform fmt -check", Purpose::Format),
             ("npx biome ci .", Purpose::Lint),
             ("pnpm exec prettier --check .", Purpose::Format),

@@ -24,8 +24,8 @@ use crate::sentences::sentences;
 
 impl<'a> Fixed<'a> {
     /// The newest request, and what was asked before it, but for what is `decided` and told as that. Where an earlier summary is told on,
-    /// it tells what was asked first.
-    pub(super) fn requests(&mut self, is_continued: bool, decided: &[Decision]) {
+    /// it tells what was asked first. Returns what would have been told of messages before and was decided: that has its own place.
+    pub(super) fn requests(&mut self, is_continued: bool, decided: &[Decision]) -> Vec<Decision> {
         let speakers = self.request.index.speakers();
         let first = first_task(self.few.persons).filter(|_| !is_continued);
         let asks = |(entry, text): (&'a Entry, &str)| asks_something(text).then_some(entry);
@@ -37,7 +37,7 @@ impl<'a> Fixed<'a> {
         let mut room = Tokens(both as u64);
         let newest =
             asked.iter().copied().chain(self.persons_kept().filter_map(asks)).max_by_key(|entry| entry.id);
-        let Some(newest) = newest else { return };
+        let Some(newest) = newest else { return Vec::new() };
         let is_below =
             self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest))
                 || asked.iter().all(|entry| entry.id != newest.id);
@@ -72,7 +72,7 @@ impl<'a> Fixed<'a> {
         let task = task.map(|task| self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT)));
         let task = task.map(|task| one_line(&task).into_owned());
         room -= task.as_deref().map_or(Tokens::ZERO, |task| self.cost(task) + Tokens(1));
-        let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
+        let (mut lines, apart) = self.before(&asked, first.map(|(entry, _)| entry), room);
         if let Some((handle, said, answer)) = self.last_answer() {
             // A message that goes on behind its short answer is told as well.
             let is_all = |line: &str| line.split(" (").next() == Some(&format!("{handle}{said}"));
@@ -85,6 +85,7 @@ impl<'a> Fixed<'a> {
         if !lines.is_empty() {
             self.add(Heading::AskedBefore, lines.join("\n"));
         }
+        apart
     }
 
     /// Returns the task as the summary before tells it, where its message is not at hand: it was deleted, and would be told no
@@ -98,7 +99,8 @@ impl<'a> Fixed<'a> {
 
     /// Returns what was asked before: the first request as far as half of the room goes, of the others what much work was done for
     /// before what was said in passing, the newest first, each whole where it is short. Where some are left out a line says how many.
-    fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> Vec<String> {
+    /// What was decided in them comes apart.
+    fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> (Vec<String>, Vec<Decision>) {
         let (mut left, longest) = (room, room.scaled(0.5));
         let is_first = |entry: &Entry| first.is_some_and(|first| first.id == entry.id);
         // What is asked of a page of material is not said again; what is asked in passing mostly is.
@@ -125,6 +127,7 @@ impl<'a> Fixed<'a> {
         let mut left_out: Vec<MessageId> = Vec::new();
         // What was sent again after it was interrupted is told once.
         let mut told: Vec<&str> = Vec::new();
+        let mut apart: Vec<Decision> = Vec::new();
         for entry in in_turn {
             if left_out.len() >= MOST_TRIED {
                 left_out.push(entry.id);
@@ -160,19 +163,46 @@ impl<'a> Fixed<'a> {
                 false => self.clip_sent(entry, text, most),
             };
             let text = one_line(&text);
-            let line = format!("{} {text}{}", entry.id, self.became(entry, &text));
-            let cost = self.cost(&line) + Tokens(1);
+            let (text, decided) = match is_first(entry) {
+                true => (text, Vec::new()),
+                false => self.without_decisions(entry, text),
+            };
+            let line = match text.is_empty() {
+                true => String::new(),
+                false => format!("{} {text}{}", entry.id, self.became(entry, &text)),
+            };
+            let cost = self.cost(&line) + decided.iter().map(|one| self.cost_of(one)).sum() + Tokens(1);
             if cost > left && !is_first(entry) {
                 left_out.push(entry.id);
                 continue;
             }
             left -= cost;
+            apart.extend(decided);
             lines.push((entry, line));
         }
         lines.sort_by_key(|(entry, _)| entry.id);
         left_out.retain(|id| lines.iter().all(|(entry, _)| entry.id != *id));
-        let told = lines.into_iter().map(|(_, line)| line);
-        told.chain(not_told(left_out)).collect()
+        let told = lines.into_iter().map(|(_, line)| line).filter(|line| !line.is_empty());
+        (told.chain(not_told(left_out)).collect(), apart)
+    }
+
+    /// Returns the `text` that is told of a message without what was decided in it, and that.
+    fn without_decisions<'t>(&self, entry: &Entry, text: Cow<'t, str>) -> (Cow<'t, str>, Vec<Decision>) {
+        let is_open = self.undone.by(entry.id.ordinal).is_some()
+            || self.undone.taken_back_by(entry.id.ordinal).is_some()
+            || matches!(self.outcome(entry), Some((_, Turn::AskedBack | Turn::Interrupted)));
+        let in_text =
+            |one: &&Decision| one.message == entry.id.ordinal && text.contains(&*one_line(&one.text));
+        let decided: Vec<Decision> = self.decided.iter().filter(in_text).cloned().collect();
+        if is_open || decided.is_empty() {
+            return (text, Vec::new());
+        }
+        let rest = decided.iter().fold(text.into_owned(), |rest, one| {
+            let rest = rest.replacen(&*one_line(&one.text), GAP.trim(), 1);
+            rest.replace(&format!("{0} {0}", GAP.trim()), GAP.trim())
+        });
+        let is_all = !asks_something(&rest.replace(GAP.trim(), ""));
+        (Cow::Owned(if is_all { String::new() } else { rest }), decided)
     }
 
     /// Returns how many calls were made for what is asked, until somebody asked again.

@@ -23,7 +23,7 @@ use crate::SummaryRequest;
 /// A part of the summary under its heading.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
-    pub(super) heading: String,
+    pub(crate) heading: String,
     pub(crate) body: String,
 }
 

@@ -65,8 +65,9 @@ pub(crate) fn sections(
         if request.limit < TIGHT {
             fixed.binding_rules(rules);
         }
-        let decided = fixed.decided_to_tell();
-        fixed.requests(earlier.is_some(), &decided);
+        let mut decided = fixed.decided_to_tell();
+        decided.extend(fixed.requests(earlier.is_some(), &decided));
+        decided.sort_by_key(|one| one.message);
         fixed.add_decided(&decided);
         // What is wanted is a request, where that is told.
         fixed.rules(&summary.constraints);
