@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use longhaul_transcript::{Entry, Part, ToolCall, ToolResult};
+use longhaul_transcript::{Entry, Part, Role, ToolCall, ToolResult};
 
 use crate::{CallView, waiting::Waiting};
 
@@ -11,6 +11,8 @@ use crate::{CallView, waiting::Waiting};
 pub struct Act<'e> {
     /// Ordinal of the message with the call.
     pub message: u64,
+    /// Whether the user's side made it, which has tools of its own in talks with a customer.
+    pub is_users: bool,
     /// What the call says.
     pub call: CallView<'e>,
     /// What it was answered, and the ordinal of that message; `None` where nothing was.
@@ -44,6 +46,7 @@ pub struct Calls<'e>(Vec<Call<'e>>);
 #[derive(Clone, Copy, Debug)]
 struct Call<'e> {
     message: u64,
+    is_users: bool,
     call: &'e ToolCall,
     result: Option<(u64, &'e ToolResult)>,
 }
@@ -54,12 +57,12 @@ impl<'e> Calls<'e> {
         let mut calls: Vec<Call<'_>> = Vec::new();
         let mut waiting: Waiting<usize> = Waiting::default();
         for entry in entries {
-            let message = entry.id.ordinal;
+            let (message, is_users) = (entry.id.ordinal, entry.message.role == Role::User);
             for part in &entry.message.parts {
                 match part {
                     Part::ToolCall(call) => {
                         waiting.push(&call.id, message, calls.len());
-                        calls.push(Call { message, call, result: None });
+                        calls.push(Call { message, is_users, call, result: None });
                     }
                     Part::ToolResult(result) => {
                         if let Some(at) = waiting.answered(&result.call_id) {
@@ -104,8 +107,9 @@ impl<'e> Calls<'e> {
 
     /// Reads those at these places, and calls `each` with every one of them.
     pub fn each(&self, places: Range<usize>, mut each: impl FnMut(&Act<'e>)) {
-        for Call { message, call, result } in self.0.get(places).into_iter().flatten() {
-            each(&Act { message: *message, call: CallView::new(call), result: *result });
+        for Call { message, is_users, call, result } in self.0.get(places).into_iter().flatten() {
+            let (message, is_users, result) = (*message, *is_users, *result);
+            each(&Act { message, is_users, call: CallView::new(call), result });
         }
     }
 }

@@ -144,9 +144,9 @@ const BODY_KEYS: [&str; 8] =
 pub(crate) const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
 
 /// What an edit puts in, or all of a file that is written.
-pub(crate) const NEW_KEYS: [&str; 15] = [
+pub(crate) const NEW_KEYS: [&str; 16] = [
     "new_string", "newText", "new_str", "new_text", "newString", "content", "contents", "file_text", "text",
-    "insert_text", "new_source", "new_content", "code_edit", "replace", "file_content",
+    "insert_text", "new_source", "new_content", "code_edit", "replace", "file_content", "replacement_text",
 ];
 
 #[cfg(test)]

@@ -249,6 +249,43 @@ tool#c6!: String to replace not found
     }
 
     #[test]
+    fn an_edit_that_its_tool_did_not_make_touches_nothing() {
+        for said in [
+            "String to replace not found in file.",
+            "Found 2 matches of the string to replace, but replace_all is false.",
+            "No replacement was performed, old_str `a` did not appear verbatim in /w/a.rs.",
+            "No replacement was performed. Multiple occurrences of old_str `a` in lines: [1, 2].",
+            "Failed to edit, 0 occurrences found for old_string in a.rs.",
+            "Failed to edit, Expected 1 occurrence but found 2.",
+            "oldString not found in content",
+            "Found multiple matches for oldString. Provide more surrounding lines.",
+            "Could not find the exact text in a.rs. The old text must match exactly.",
+            "Could not find exact match for edit:",
+            "No sufficiently similar match found at line: 3",
+            "The SEARCH block: does not match anything in the file.",
+            "Your proposed edit has introduced new syntax error(s). Please understand the fixes and retry your edit commmand.",
+            "Your changes have NOT been applied.",
+        ] {
+            let edit = r#"!Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"}"#;
+            check(&format!("user: go\nassistant: {edit}\ntool#c1: {said}\n"), expect![""]);
+        }
+    }
+
+    #[test]
+    fn an_edit_of_lines_by_their_numbers_has_no_count() {
+        check(
+            r#"
+user: go
+assistant: !edit#c1 {"path":"a.rs","start_line":2,"end_line":3,"replacement_text":"a\nb\nc"}
+tool#c1: [File: /w/a.rs (9 lines total)]
+"#,
+            expect![[r#"
+                a.rs Modified  m1
+            "#]],
+        );
+    }
+
+    #[test]
     fn lines_are_counted_only_where_no_command_wrote_the_file_as_well() {
         check(
             r#"

@@ -443,8 +443,11 @@ fn is_cut(lines: usize, script: &[Simple<'_>]) -> bool {
 
 /// Whether a check that says nothing when all is well said nothing, and nothing was left out.
 fn is_silent(output: &[&str], script: &[Simple<'_>]) -> bool {
-    const SILENT: [&str; 8] =
-        ["tsc", "eslint", "gofmt", "vue-tsc", "tsgo", "shellcheck", "flake8", "yamllint"];
+    const SILENT: [&str; 20] = [
+        "tsc", "eslint", "gofmt", "vue-tsc", "tsgo", "shellcheck", "flake8", "yamllint", "rustfmt",
+        "goimports", "gofumpt", "shfmt", "isort", "clang-format", "stylelint", "pyflakes", "pycodestyle",
+        "actionlint", "hadolint", "staticcheck",
+    ];
     const WHOLE: [&str; 4] = ["tail", "head", "cat", "tee"];
     let is_quiet = |line: &&str| {
         line.trim().is_empty() || *line == "(no output)" || line.contains("(Bash completed with no output)")
@@ -459,7 +462,8 @@ fn is_silent(output: &[&str], script: &[Simple<'_>]) -> bool {
         checks += usize::from(purpose.is_check());
         match purpose.is_check() {
             true => {
-                is_script || SILENT.contains(&program) || simple.plain().iter().any(|word| word.text == "vet")
+                let has = |words: &[&str]| simple.plain().iter().any(|word| words.contains(&&*word.text));
+                is_script || SILENT.contains(&program) || has(&["vet"]) || program == "cargo" && has(&["fmt"])
             }
             false => purpose == Purpose::Nothing || WHOLE.contains(&program),
         }

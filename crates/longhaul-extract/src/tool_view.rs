@@ -271,14 +271,16 @@ impl<'a> CallView<'a> {
             || self.inner_name().to_ascii_lowercase().contains("append")
     }
 
-    /// Returns whether an edit replaces every place that reads so, or several.
-    pub(crate) fn replaces_everywhere(&self) -> bool {
+    /// Returns whether an edit does not say how many lines it changes: it replaces every place that reads so, or several, or lines
+    /// that it only names by their numbers.
+    pub(crate) fn replaces_unseen(&self) -> bool {
         const KEYS: [&str; 3] = ["replace_all", "replaceAll", "allow_multiple"];
         let leaves =
             self.json.iter().flat_map(|json| json.leaves.iter().map(move |leaf| (json.name(leaf), leaf)));
         leaves.into_iter().any(|(key, leaf)| {
             let value = leaf.value.as_str();
             KEYS.contains(&key) && value.eq_ignore_ascii_case("true")
+                || key == "replacement_text"
                 || key == "expected_replacements" && value.parse::<u64>().is_ok_and(|count| count > 1)
         })
     }

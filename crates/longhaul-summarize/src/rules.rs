@@ -9,6 +9,7 @@ use std::{cell::RefCell, sync::Arc};
 use async_trait::async_trait;
 use longhaul_extract::{
     Calls, DefaultRanker, Domain, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers,
+    statement_key,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Entry, SummaryMode, Tokens};
@@ -181,7 +182,7 @@ impl Summarizer for RulesSummarizer {
 }
 
 /// Version of the rules; part of a record's id.
-pub const MADE_WITH: &str = "rules-9";
+pub const MADE_WITH: &str = "rules-10";
 
 /// What stands in place of a summary for which there is no room.
 pub const OMITTED: &str = "[Summary omitted - insufficient budget]";
@@ -358,6 +359,7 @@ impl<'a> Reading<'a> {
             trail: &trail,
             domain: request.index.domain(),
             said_by_person: account::said_by_person(request, few),
+            decided: decided.iter().map(|one| (one.message, statement_key(&one.text))).collect(),
         };
         let least = page.text(&[]);
         coverage.read(&least);

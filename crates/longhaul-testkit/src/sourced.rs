@@ -86,12 +86,13 @@ fn plain(line: &str) -> String {
 }
 
 /// What a summary notes behind what it quotes.
-const NOTES: [&str; 8] = [
+const NOTES: [&str; 9] = [
     "a question)",
     "taken back in m",
     "what was done was taken back in m",
     "passed in m",
     "answered in m",
+    "asked back in m",
     "interrupted by the user in m",
     "takes back what was done for m",
     "later on this: m",
@@ -215,6 +216,12 @@ impl<'e> Sources<'e> {
 
     /// Whether a call of the message was told so, and answered without an error.
     fn hold_deed(&self, said: &str, message: u64) -> bool {
+        let is_users = self.messages.get(&message).is_some_and(|message| message.role == Role::User);
+        let said = match said.strip_suffix(" (by the user)") {
+            Some(said) if is_users => said,
+            _ if is_users => return false,
+            _ => said,
+        };
         self.calls(message).any(|call| calls::tells(said, call) && self.was_done(call))
     }
 
@@ -466,6 +473,7 @@ assistant: !Edit#e3 {"file_path":"src/d.rs","old_string":"three();","new_string"
 No, undo that.
 ## Asked before
 m0 Mend the lock in a.rs. […] Do we group them already (answered in m15) (taken back in m16)
+m0 Never push. (answered in m15; the rule holds)
 ## Rules and facts from the user
 - m0: Never push. (later on this: m16)
 - m0: Do we group them already (a question)
@@ -512,6 +520,7 @@ The lock is mended."#;
             "## Asked before\nm0 Mend the lock in a.rs. (answered in m99)",
             "## Asked before\nm0 Mend the lock in a.rs. (answered in m16)",
             "## Asked before\nm16 No, undo that. (answered in m15)",
+            "## Asked before\nm0 Mend the lock in a.rs. (asked back in m15)",
             "## Asked before\nm16 No, undo that. (taken back in m0)",
             "## Asked before\nm0 Never push. (takes back what was done for m16)",
             "## Rules and facts from the user\n- m16: No, undo that. (later on this: m0)",

@@ -277,6 +277,7 @@ fn is_typed(message: &Message, said: &str) -> bool {
         "[…]",
         "…",
         " (answered in m",
+        " (asked back in m",
         " (to: \"",
         " (taken back in m",
         " (interrupted by the user in m",

@@ -329,7 +329,8 @@ fn told_by_summary(summary: &str) -> Option<String> {
     let (_, asked) = summary.split_once("\n## Asked before\nm")?;
     let (handle, asked) = asked.lines().next()?.split_once(' ')?;
     // Where it was answered is the summary's to say.
-    let said = asked.rsplit_once(" (answered in m").filter(|(_, answer)| answer.ends_with(')'));
+    let mut marks = [" (answered in m", " (asked back in m"].iter();
+    let said = marks.find_map(|mark| asked.rsplit_once(mark).filter(|(_, answer)| answer.ends_with(')')));
     let asked = said.map_or(asked, |(said, _)| said);
     handle.bytes().all(|byte| byte.is_ascii_digit()).then(|| asked.to_owned())
 }

@@ -153,7 +153,23 @@ const WRITTEN: [&str; 7] = [
 /// What the system calls the reasons for which nothing is written.
 const CODES: [&str; 5] = ["EACCES", "EPERM", "ENOENT", "EROFS", "ENOSPC"];
 
-const NOT_WRITTEN: [&str; 9] = [
+const NOT_WRITTEN: [&str; 25] = [
+    "not been applied",
+    "not applied",
+    "introduced new syntax error",
+    "no replacement was performed",
+    "did not appear verbatim",
+    "does not match anything",
+    "no sufficiently similar match",
+    "failed to match",
+    "found multiple matches",
+    "matches of the string to replace",
+    "0 occurrences found",
+    "occurrences but found",
+    "oldstring not found",
+    "could not find the exact text",
+    "could not find exact match",
+    "could not find matching text",
     "file has not been read",
     "file has been modified since",
     "no changes made",

@@ -14,7 +14,8 @@ pub struct FileEdit {
     /// Whether the file was written whole: what it held before is not known, and all of its lines count as added.
     #[serde(default)]
     pub whole: bool,
-    /// Whether it replaced every place that reads so: how many there were is not known, and the lines of one are counted.
+    /// Whether it replaced every place that reads so, or lines that it only named by their numbers: what it took away is not known,
+    /// and the lines of one place are counted.
     #[serde(default)]
     pub everywhere: bool,
     /// Lines added, as version control counts them: blank ones and those that were only indented count.
@@ -153,7 +154,7 @@ pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)
     }
     let Some(path) = view.path() else { return Vec::new() };
     let whole = view.family() == ToolFamily::Write && !view.appends();
-    let everywhere = view.replaces_everywhere();
+    let everywhere = view.replaces_unseen();
     let mut edit = FileEdit { whole, everywhere, ..FileEdit::new(message) };
     view.replacements().iter().for_each(|(old, new)| edit.replace(path, old, new));
     vec![(path.to_owned(), edit)]

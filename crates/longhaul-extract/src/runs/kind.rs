@@ -138,15 +138,26 @@ fn of_words(words: &[&str]) -> Purpose {
         "ty" if sub == "check" => Purpose::Typecheck,
         "eslint" | "flake8" | "pylint" | "golangci-lint" | "shellcheck" | "stylelint" | "rubocop"
         | "hadolint" | "markdownlint" | "yamllint" | "actionlint" | "staticcheck" | "phpstan" | "ktlint"
-        | "swiftlint" | "oxlint" | "xo" | "standard" | "clang-tidy" | "cppcheck" | "vulture" | "knip" => {
+        | "swiftlint" | "oxlint" | "xo" | "standard" | "clang-tidy" | "cppcheck" | "vulture" | "knip"
+        | "pyflakes" | "pycodestyle" | "pydocstyle" | "bandit" | "revive" | "errcheck" | "govulncheck"
+        | "gosec" | "tflint" | "luacheck" | "codespell" | "typos" | "cspell" | "semgrep" | "statix" => {
             Purpose::Lint
         }
+        "buf" | "helm" | "sqlfluff" | "credo" if sub == "lint" => Purpose::Lint,
+        "terraform" | "tofu" => match sub {
+            "fmt" => Purpose::Format,
+            "validate" => Purpose::Lint,
+            "plan" | "show" | "output" => Purpose::Look,
+            _ => Purpose::Act,
+        },
         "ruff" | "biome" => match sub {
             "format" => Purpose::Format,
             _ => Purpose::Lint,
         },
+        // It only shows what the file would be.
+        "gofmt" if !["-l", "-d", "-w"].iter().any(|flag| has(flag)) => Purpose::Look,
         "prettier" | "gofmt" | "goimports" | "black" | "rustfmt" | "isort" | "dprint" | "taplo"
-        | "clang-format" | "gofumpt" => Purpose::Format,
+        | "clang-format" | "gofumpt" | "shfmt" | "yapf" | "stylua" | "gci" | "ormolu" => Purpose::Format,
         "make" | "gmake" | "just" | "task" | "rake" | "ninja" | "bazel" | "bazelisk" | "pre-commit"
         | "lefthook" | "earthly" => match operands.is_empty() {
             true => Purpose::Build,
@@ -276,9 +287,12 @@ fn interpreter(rest: &[&str], operands: &[&str]) -> Purpose {
     if let Some(at) = rest.iter().position(|word| *word == "-m") {
         return match rest.get(at + 1).copied() {
             Some("pytest" | "unittest" | "nose" | "tox") => Purpose::Test,
-            Some("mypy" | "pyright") => Purpose::Typecheck,
-            Some("ruff" | "flake8" | "pylint") => Purpose::Lint,
-            Some("black" | "isort") => Purpose::Format,
+            Some("ruff") if rest.get(at + 2) == Some(&"format") => Purpose::Format,
+            Some("mypy" | "pyright" | "basedpyright") => Purpose::Typecheck,
+            Some("ruff" | "flake8" | "pylint" | "pyflakes" | "pycodestyle" | "pydocstyle" | "bandit") => {
+                Purpose::Lint
+            }
+            Some("black" | "isort" | "yapf") => Purpose::Format,
             Some("build" | "compileall" | "py_compile") => Purpose::Build,
             _ => Purpose::Act,
         };
@@ -311,6 +325,17 @@ mod tests {
         for (command, expected) in [
             ("cargo test -p x", Purpose::Test),
             ("cargo +nightly clippy --all-targets", Purpose::Lint),
+            ("cargo +nightly fmt --check", Purpose::Format),
+            ("python -m ruff format --check .", Purpose::Format),
+            ("python3 -m basedpyright", Purpose::Typecheck),
+            ("shfmt -d run.sh", Purpose::Format),
+            ("gofmt -e a.go", Purpose::Look),
+            ("gofmt -l .", Purpose::Format),
+            ("terraform fmt -check", Purpose::Format),
+            ("npx biome ci .", Purpose::Lint),
+            ("pnpm exec prettier --check .", Purpose::Format),
+            ("uv run ruff check", Purpose::Lint),
+            ("go vet ./...", Purpose::Lint),
             ("RUST_LOG=1 timeout 60 cargo nextest run", Purpose::Test),
             ("go test ./... -run TestX", Purpose::Test),
             ("bun --filter @a/core test", Purpose::Test),

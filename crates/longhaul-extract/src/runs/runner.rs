@@ -193,6 +193,7 @@ const FAILED: &[&str] = &[
     "ninja: build stopped",
     "Task failed",
     "Failed!  - Failed:",
+    "Oh no! 💥",
 ];
 
 const PASSED: &[&str] = &[
@@ -214,6 +215,10 @@ const PASSED: &[&str] = &[
     "compiled successfully",
     "no offenses detected",
     "Build complete!",
+    "All done! ✨",
+    "advisories ok",
+    "No issues found!",
+    "No vulnerabilities found",
     "✔ No ESLint",
     "✓ Compiled successfully",
 ];
@@ -221,7 +226,7 @@ const PASSED: &[&str] = &[
 /// Lines that only come where something fails.
 const SIGNS: &[&str] = &[
     "--- FAIL: ", "error[E", "FAILED ", "FAIL ", "E   ", "ERROR collecting", "not ok ", "# FAIL",
-    "panic: test timed out",
+    "panic: test timed out", "Diff in ", "Would reformat: ", "would reformat ",
 ];
 
 const MOST_FAILURES: usize = 10;
@@ -244,11 +249,11 @@ pattern!(
 pattern!(
     /// Linters and type checkers count what they found; the first number is that of errors.
     PROBLEMS,
-    r"^Found (\d+) errors?\b|^✖ \d+ problems? \((\d+) errors?|^(\d+) issues?[:.]|^Found (\d+) issues?\b|^(\d+) errors? generated|^Found (\d+) problems?\b|, (\d+) offenses? detected|^(\d+) errors?, \d+ warnings?"
+    r"^Found (\d+) errors?\b|^(\d+) files? would be reformatted|^Found (\d+) not formatted files?|^✖ \d+ problems? \((\d+) errors?|^(\d+) issues?[:.]|^Found (\d+) issues?\b|^(\d+) errors? generated|^Found (\d+) problems?\b|, (\d+) offenses? detected|^(\d+) errors?, \d+ warnings?"
 );
 pattern!(
     CLEAN,
-    r"^Checked \d+ files? in .*\. (?:No fixes applied|Fixed \d+ files?)\.$|^Finished (?:`|dev|release|test)"
+    r"^Checked \d+ files? in .*\. (?:No fixes applied|Fixed \d+ files?)\.$|^Finished (?:`|dev|release|test)|^\d+ files? (?:already formatted|would be left unchanged|left unchanged)"
 );
 /// Whether a line begins with a place in a file, as compilers and linters put it.
 pub(super) fn is_place(line: &str) -> bool {
@@ -347,6 +352,19 @@ mod tests {
             ("error[E0308]: mismatched types\nerror: could not compile `a`", false, true, (0, 0, 0)),
             ("make: *** [Makefile:3: all] Error 2", false, true, (0, 0, 0)),
             ("12 pass\n0 fail\nerror: script \"test\" exited with code 1", false, true, (12, 0, 0)),
+            ("Diff in /w/src/a.rs:12:\n-x\n+ x", false, true, (0, 0, 0)),
+            ("12 files already formatted", true, false, (0, 0, 0)),
+            (
+                "Would reformat: a.py\n1 file would be reformatted, 3 files already formatted",
+                false,
+                true,
+                (0, 0, 0),
+            ),
+            ("would reformat a.py\n\nOh no! 💥 💔 💥\n1 file would be reformatted.", false, true, (0, 0, 0)),
+            ("All done! ✨ 🍰 ✨\n3 files would be left unchanged.", true, false, (0, 0, 0)),
+            ("[warn] src/a.ts\n[warn] Code style issues found in the above file.", false, true, (0, 0, 0)),
+            ("advisories ok, bans ok, licenses ok, sources ok", true, false, (0, 0, 0)),
+            ("0 errors, 0 warnings, 0 informations", true, false, (0, 0, 0)),
             ("Success: no issues found in 4 source files", true, false, (0, 0, 0)),
             ("1 error in the log\nFailed to load cache, going on", false, false, (0, 0, 0)),
             ("", false, false, (0, 0, 0)),

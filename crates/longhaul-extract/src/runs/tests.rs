@@ -62,6 +62,11 @@ fn only_what_the_source_settles_is_told() {
         ("npm run lint | tail -5", Unstated, "> relay@1.0.0 lint\n> eslint src", Passed),
         ("bun run test | tail -5", Unstated, "$ bun test src/", Unknown),
         ("cargo test > log.txt 2>&1; echo \"exit code: $?\"", Unstated, "exit code: 0", Unknown),
+        ("cargo fmt --all -- --check 2>&1 | tail -5", Unstated, "", Passed),
+        ("cargo fmt --check | grep -c Diff", Unstated, "", Unknown),
+        ("cargo clippy --all-targets 2>&1 | tail -3", Unstated, "    Finished `dev` profile in 2s", Passed),
+        ("rustfmt --check src/a.rs", Unstated, "", Passed),
+        ("isort --check . && shfmt -d run.sh", Unstated, "", Unknown),
         // Nobody states anything.
         ("pytest -q", Unstated, "3 passed in 0.01s", Passed),
         ("pytest -q", Unstated, "FAILED a.py::b - assert\n1 failed, 2 passed in 0.01s", Failed),

@@ -96,7 +96,8 @@ type Who = (Speaker, Matter);
 const LAST_LINES: usize = 6;
 
 impl Speakers {
-    /// Returns the built-in table: the marks of Claude Code, Codex, pi, opencode, Copilot, Gemini CLI, Cline and Cursor.
+    /// Returns the built-in table: the marks of Claude Code, Codex, pi, opencode, Copilot, Gemini CLI, Cline, Cursor, SWE-agent,
+    /// aider and tau-bench.
     pub fn builtin() -> &'static Speakers {
         static BUILTIN: LazyLock<Speakers> = LazyLock::new(|| {
             let marks = serde_json::from_str(include_str!("marks.json")).unwrap_or_default();

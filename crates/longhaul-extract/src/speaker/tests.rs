@@ -62,6 +62,17 @@ fn what_harnesses_inject_is_not_said_by_the_person() {
             Speaker::Harness,
             Matter::Reminder,
         ),
+        (
+            "Here is a demonstration of how to correctly accomplish this task.\nAlways run ls first.",
+            Speaker::Harness,
+            Matter::Reminder,
+        ),
+        ("###TRANSFER###", Speaker::Harness, Matter::Notification),
+        (
+            "# 1 SEARCH/REPLACE block failed to match!\n\nIt must match exactly.",
+            Speaker::Harness,
+            Matter::Notification,
+        ),
         ("<local-command-stdout>Bye!</local-command-stdout>", Speaker::Harness, Matter::Output),
         ("<bash-stdout></bash-stdout><bash-stderr>no</bash-stderr>", Speaker::Harness, Matter::Output),
         ("[Request interrupted by user for tool use]", Speaker::Harness, Matter::Interruption),

@@ -65,7 +65,7 @@ pub(super) fn change(source: Source<'_>, facts: &mut ToolSummary) {
     if call.family() == ToolFamily::Write {
         facts.fact("Lines", added);
         facts.fact("Type", file_type(call.path().unwrap_or_default()));
-    } else if call.replaces_everywhere() {
+    } else if call.replaces_unseen() {
         return;
     } else if added + removed > 0 {
         facts.fact("Changed", format!("+{added} -{removed} lines"));

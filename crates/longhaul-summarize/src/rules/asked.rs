@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use longhaul_extract::{
-    Decision, Domain, StatementKind,
+    Decision, DemandKind, Domain, Purpose, Run, StatementKind, ToolFamily, demand_kind, family,
     speaker::{Matter, Segment},
     statement_key,
 };
@@ -17,13 +17,15 @@ use super::{
     fixed::{Fixed, is_kept},
     frames::is_header_or_handle,
     heading::{Heading, Leaves},
+    persons::shows,
+    questions::is_question,
 };
 use crate::sentences::sentences;
 
 impl<'a> Fixed<'a> {
     /// The newest request, and what was asked before it, but for what is `decided` and told as that. Where an earlier summary is told on,
-    /// it tells what was asked first.
-    pub(super) fn requests(&mut self, is_continued: bool, decided: &[Decision]) {
+    /// it tells what was asked first. Returns what would have been told of messages before and was decided: that has its own place.
+    pub(super) fn requests(&mut self, is_continued: bool, decided: &[Decision]) -> Vec<Decision> {
         let speakers = self.request.index.speakers();
         let first = first_task(self.few.persons).filter(|_| !is_continued);
         let asks = |(entry, text): (&'a Entry, &str)| asks_something(text).then_some(entry);
@@ -35,7 +37,7 @@ impl<'a> Fixed<'a> {
         let mut room = Tokens(both as u64);
         let newest =
             asked.iter().copied().chain(self.persons_kept().filter_map(asks)).max_by_key(|entry| entry.id);
-        let Some(newest) = newest else { return };
+        let Some(newest) = newest else { return Vec::new() };
         let is_below =
             self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest))
                 || asked.iter().all(|entry| entry.id != newest.id);
@@ -70,7 +72,7 @@ impl<'a> Fixed<'a> {
         let task = task.map(|task| self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT)));
         let task = task.map(|task| one_line(&task).into_owned());
         room -= task.as_deref().map_or(Tokens::ZERO, |task| self.cost(task) + Tokens(1));
-        let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
+        let (mut lines, apart) = self.before(&asked, first.map(|(entry, _)| entry), room);
         if let Some((handle, said, answer)) = self.last_answer() {
             // A message that goes on behind its short answer is told as well.
             let is_all = |line: &str| line.split(" (").next() == Some(&format!("{handle}{said}"));
@@ -83,6 +85,7 @@ impl<'a> Fixed<'a> {
         if !lines.is_empty() {
             self.add(Heading::AskedBefore, lines.join("\n"));
         }
+        apart
     }
 
     /// Returns the task as the summary before tells it, where its message is not at hand: it was deleted, and would be told no
@@ -96,7 +99,8 @@ impl<'a> Fixed<'a> {
 
     /// Returns what was asked before: the first request as far as half of the room goes, of the others what much work was done for
     /// before what was said in passing, the newest first, each whole where it is short. Where some are left out a line says how many.
-    fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> Vec<String> {
+    /// What was decided in them comes apart.
+    fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> (Vec<String>, Vec<Decision>) {
         let (mut left, longest) = (room, room.scaled(0.5));
         let is_first = |entry: &Entry| first.is_some_and(|first| first.id == entry.id);
         // What is asked of a page of material is not said again; what is asked in passing mostly is.
@@ -123,6 +127,7 @@ impl<'a> Fixed<'a> {
         let mut left_out: Vec<MessageId> = Vec::new();
         // What was sent again after it was interrupted is told once.
         let mut told: Vec<&str> = Vec::new();
+        let mut apart: Vec<Decision> = Vec::new();
         for entry in in_turn {
             if left_out.len() >= MOST_TRIED {
                 left_out.push(entry.id);
@@ -147,7 +152,7 @@ impl<'a> Fixed<'a> {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
                 false => longest.min(LINE.max(room.scaled(0.2))),
             };
-            let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered)));
+            let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered | Turn::AskedBack)));
             let text = match is_answered {
                 true if is_first(entry) => self.clip_sent(entry, text, most.min(FIRST_ANSWERED)),
                 true => match self.said_in(entry, text) {
@@ -158,19 +163,46 @@ impl<'a> Fixed<'a> {
                 false => self.clip_sent(entry, text, most),
             };
             let text = one_line(&text);
-            let line = format!("{} {text}{}", entry.id, self.became(entry));
-            let cost = self.cost(&line) + Tokens(1);
+            let (text, decided) = match is_first(entry) {
+                true => (text, Vec::new()),
+                false => self.without_decisions(entry, text),
+            };
+            let line = match text.is_empty() {
+                true => String::new(),
+                false => format!("{} {text}{}", entry.id, self.became(entry, &text)),
+            };
+            let cost = self.cost(&line) + decided.iter().map(|one| self.cost_of(one)).sum() + Tokens(1);
             if cost > left && !is_first(entry) {
                 left_out.push(entry.id);
                 continue;
             }
             left -= cost;
+            apart.extend(decided);
             lines.push((entry, line));
         }
         lines.sort_by_key(|(entry, _)| entry.id);
         left_out.retain(|id| lines.iter().all(|(entry, _)| entry.id != *id));
-        let told = lines.into_iter().map(|(_, line)| line);
-        told.chain(not_told(left_out)).collect()
+        let told = lines.into_iter().map(|(_, line)| line).filter(|line| !line.is_empty());
+        (told.chain(not_told(left_out)).collect(), apart)
+    }
+
+    /// Returns the `text` that is told of a message without what was decided in it, and that.
+    fn without_decisions<'t>(&self, entry: &Entry, text: Cow<'t, str>) -> (Cow<'t, str>, Vec<Decision>) {
+        let is_open = self.undone.by(entry.id.ordinal).is_some()
+            || self.undone.taken_back_by(entry.id.ordinal).is_some()
+            || matches!(self.outcome(entry), Some((_, Turn::AskedBack | Turn::Interrupted)));
+        let in_text =
+            |one: &&Decision| one.message == entry.id.ordinal && text.contains(&*one_line(&one.text));
+        let decided: Vec<Decision> = self.decided.iter().filter(in_text).cloned().collect();
+        if is_open || decided.is_empty() {
+            return (text, Vec::new());
+        }
+        let rest = decided.iter().fold(text.into_owned(), |rest, one| {
+            let rest = rest.replacen(&*one_line(&one.text), GAP.trim(), 1);
+            rest.replace(&format!("{0} {0}", GAP.trim()), GAP.trim())
+        });
+        let is_all = !asks_something(&rest.replace(GAP.trim(), ""));
+        (Cow::Owned(if is_all { String::new() } else { rest }), decided)
     }
 
     /// Returns how many calls were made for what is asked, until somebody asked again.
@@ -213,15 +245,19 @@ impl<'a> Fixed<'a> {
         if is_told { last } else { "" }
     }
 
-    /// Returns what became of what is asked, in parentheses.
-    fn became(&self, asked: &Entry) -> String {
+    /// Returns what became of what is asked, in parentheses; where the words that are `told` of it set down what lasts, that it holds.
+    fn became(&self, asked: &Entry, told: &str) -> String {
         let ordinal = asked.id.ordinal;
         let mut became = match (self.undone.by(ordinal), self.outcome(asked)) {
             (Some(by), _) if self.undone.is_asked_again(by) => {
                 format!(" (what was done was taken back in m{by}, and asked for again)")
             }
             (Some(by), _) => format!(" (taken back in m{by})"),
-            (None, Some((answer, Turn::Answered))) => format!(" (answered in {answer})"),
+            (None, Some((answer, Turn::Answered))) => {
+                let holds = self.holds_in(ordinal, told).map(|what| format!("; the {what} holds"));
+                format!(" (answered in {answer}{})", holds.unwrap_or_default())
+            }
+            (None, Some((answer, Turn::AskedBack))) => format!(" (asked back in {answer})"),
             (None, Some((stopped, Turn::Interrupted))) => format!(" (interrupted by the user in {stopped})"),
             (None, None) => String::new(),
         };
@@ -229,6 +265,19 @@ impl<'a> Fixed<'a> {
             became = format!(" (takes back what was done for m{from}){became}");
         }
         became
+    }
+
+    /// Returns what the words that are `told` of a message set down, where that holds on: answered, it would be taken for settled.
+    fn holds_in(&self, message: u64, told: &str) -> Option<&'static str> {
+        let rules = self.holding.iter().filter(|rule| rule.message == message && shows(told, &rule.text));
+        let kinds = rules.map(|rule| demand_kind(&rule.text));
+        let is_decided =
+            self.decided.iter().any(|one| one.message == message && told.contains(&*one_line(&one.text)));
+        match kinds.min().flatten() {
+            Some(DemandKind::Rule) => Some("rule"),
+            _ if is_decided => Some("decision"),
+            kind => kind.map(|_| "fact"),
+        }
     }
 
     /// Returns whether a message is a page of material and not only what somebody says of it.
@@ -250,6 +299,8 @@ impl<'a> Fixed<'a> {
         let speakers = self.request.index.speakers();
         let turn = after.iter().chain(kept).take_while(|entry| sent(entry, speakers).is_none());
         let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
+        let is_to_be_done = own_text(&asked.message, speakers).is_some_and(|asked| !wants_words(asked));
+        let mut is_done = false;
         let mut outcome = None;
         for entry in turn {
             let message = &entry.message;
@@ -258,13 +309,29 @@ impl<'a> Fixed<'a> {
             } else if message.calls().next().is_some() {
                 // What was said before it only tells what is going to be done.
                 outcome = None;
+                is_done |= self.does_something(entry);
             } else if message.role == Role::Assistant
-                && own_text(message, speakers).is_some_and(says_something)
+                && let Some(said) = own_text(message, speakers).filter(|said| says_something(said))
             {
-                outcome = Some((entry.id, Turn::Answered));
+                let is_asking = is_to_be_done && !is_done && asks_back(said);
+                outcome = Some((entry.id, if is_asking { Turn::AskedBack } else { Turn::Answered }));
             }
         }
         outcome
+    }
+
+    /// Returns whether a call of this message does something beside looking.
+    fn does_something(&self, entry: &Entry) -> bool {
+        let runs = &self.acts.runs;
+        let of_entry = &runs[runs.partition_point(|run| run.message < entry.id.ordinal)..];
+        let mut of_entry = of_entry.iter().take_while(|run| run.message == entry.id.ordinal);
+        let is_look = |run: &Run| matches!(run.purpose, Purpose::Look | Purpose::Nothing);
+        entry.message.calls().any(|call| match family(call) {
+            ToolFamily::SubAgent => false,
+            // Those that are not summarized were not looked at.
+            ToolFamily::Shell => of_entry.next().is_none_or(|run| !is_look(run)),
+            family => !family.only_looks(),
+        })
     }
 
     /// The handle of the person's last message that begins with a word or two, these words, and they with what they answer:
@@ -313,10 +380,32 @@ fn says_something(text: &str) -> bool {
     text.split_whitespace().nth(1).is_some() || !text.trim_end().ends_with(char::is_alphabetic)
 }
 
+/// Whether what is asked for is an answer in words, not something to be done.
+fn wants_words(asked: &str) -> bool {
+    let mut words = asked.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase);
+    asked.contains(['?', '？']) || is_question(asked) || words.any(|word| INQUIRING.contains(&&*word))
+}
+
+/// What somebody asks for who wants to be told something.
+const INQUIRING: [&str; 34] = [
+    "analyse", "analyze", "assess", "brainstorm", "check", "compare", "consider", "describe", "discuss",
+    "draft", "evaluate", "explain", "explore", "find", "help", "how", "investigate", "list", "look", "plan",
+    "propose", "read", "research", "review", "say", "see", "show", "suggest", "summarize", "tell", "think",
+    "verify", "what", "why",
+];
+
+/// Whether an answer puts a question in place of what was asked for.
+fn asks_back(answer: &str) -> bool {
+    let last = answer.trim_end().trim_end_matches(['*', '_', '`', ')']);
+    last.ends_with(['?', '？'])
+}
+
 /// How a turn of the model's ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Answered,
+    /// With a question, and nothing was done.
+    AskedBack,
     Interrupted,
 }
 

@@ -34,7 +34,7 @@ impl Fixed<'_> {
         let mut left = self.request.limit.scaled(DECIDED_SHARE);
         let mut told: Vec<Decision> = Vec::new();
         for one in self.decided.iter().rev().filter(|one| self.is_all_of_it(one) && !self.shows(&one.text)) {
-            let cost = self.cost(&line(one)) + Tokens(1);
+            let cost = self.cost_of(one) + Tokens(1);
             if cost <= left {
                 left -= cost;
                 told.push(one.clone());
@@ -42,6 +42,11 @@ impl Fixed<'_> {
         }
         told.reverse();
         told
+    }
+
+    /// Returns what the line of a decision costs.
+    pub(super) fn cost_of(&self, one: &Decision) -> Tokens {
+        self.cost(&line(one))
     }
 
     /// Returns whether a decision is all that is said in its message, or is known from an earlier summary.

@@ -32,9 +32,14 @@ impl Deed {
         let all: Vec<String> = (0..fields.len()).map(named).collect();
         let few: Vec<String> = (0..fields.len().min(BRIEF_FIELDS)).map(text).collect();
         let line = |fields: &[String]| FileNote::spelled(format!("{name} {}", fields.join(", ")).trim_end());
-        Some(Deed { message: act.message, told: clipped(&line(&all), DEED_CHARS), brief: line(&few) })
+        let by = if act.is_users { BY_THE_USER } else { "" };
+        let told = clipped(&line(&all), DEED_CHARS) + by;
+        Some(Deed { message: act.message, told, brief: line(&few) + by })
     }
 }
+
+/// Stands behind what the user's side did by itself.
+const BY_THE_USER: &str = " (by the user)";
 
 /// Characters of one argument.
 const FIELD_CHARS: usize = 60;

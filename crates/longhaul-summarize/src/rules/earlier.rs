@@ -390,7 +390,8 @@ const OF_CALLS: [&str; 3] = ["Tools used: ", "Files explored: ", "Commands run: 
 const ASKED_THEN: &str = "### Asked then";
 
 /// What stands before the handle that a line points to.
-const POINTING: [&str; 4] = ["answered in m", "later on this: m", "interrupted by the user in m", "to: \""];
+const POINTING: [&str; 5] =
+    ["answered in m", "asked back in m", "later on this: m", "interrupted by the user in m", "to: \""];
 
 /// What stands behind a rule that does not hold any more.
 const TAKEN_BACK: &str = " (taken back in m";

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 use longhaul_extract::Decision;
-use longhaul_transcript::{Entry, Role, Tokens};
+use longhaul_transcript::{Constraint, Entry, Role, Tokens};
 
 use super::{
     RulesOptions,
@@ -23,7 +23,7 @@ use crate::SummaryRequest;
 /// A part of the summary under its heading.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
-    pub(super) heading: String,
+    pub(crate) heading: String,
     pub(crate) body: String,
 }
 
@@ -49,6 +49,8 @@ pub(super) struct Fixed<'a> {
     pub(super) options: &'a RulesOptions,
     /// What the person decided, as far as nothing overrules it, oldest first.
     pub(super) decided: &'a [Decision],
+    /// The rules and facts that persons set down and that hold on.
+    pub(super) holding: Vec<&'a Constraint>,
     pub(super) sections: Vec<Section>,
     pub(super) said: String,
 }

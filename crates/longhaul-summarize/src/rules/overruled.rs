@@ -28,12 +28,30 @@ impl Overruling {
     }
 
     /// Returns `all` without what is overruled, and with what overrules it, oldest first.
-    pub(super) fn standing(&self, all: Vec<Decision>) -> Vec<Decision> {
-        let mut by: Vec<Decision> =
-            all.iter().filter_map(|one| self.by(one.message, &one.text)).cloned().collect();
+    pub(super) fn standing(&self, mut all: Vec<Decision>) -> Vec<Decision> {
+        all.sort_by_key(|one| one.message);
+        let mut over: Vec<Option<&Decision>> =
+            all.iter().map(|one| self.by(one.message, &one.text)).collect();
+        for said in &self.0 {
+            match Back::of(&said.text) {
+                Some(Back::To { words, is_bare }) => goes_back(said, &words, is_bare, &all, &mut over),
+                Some(Back::Measure(measure)) => {
+                    let is_other =
+                        |one: &Decision| one.message < said.message && measure.is_other_in(&one.text);
+                    if let Some(at) = all.iter().rposition(is_other) {
+                        over[at] = over[at].or(Some(said));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut by: Vec<Decision> = over.iter().flatten().map(|one| (*one).clone()).collect();
+        let is_over: Vec<bool> = over.iter().map(Option::is_some).collect();
+        let overruled: Vec<Decision> =
+            all.iter().zip(&is_over).filter(|(_, is_over)| **is_over).map(|(one, _)| one.clone()).collect();
         let mut standing: Vec<Decision> =
-            all.into_iter().filter(|one| self.by(one.message, &one.text).is_none()).collect();
-        by.retain(|one| self.by(one.message, &one.text).is_none());
+            all.into_iter().zip(is_over).filter(|(_, is_over)| !is_over).map(|(one, _)| one).collect();
+        by.retain(|one| self.by(one.message, &one.text).is_none() && !overruled.contains(one));
         for one in by {
             if !standing.contains(&one) {
                 standing.push(one);
@@ -42,6 +60,111 @@ impl Overruling {
         standing.sort_by_key(|one| one.message);
         standing
     }
+}
+
+/// Notes what a person overrules who goes back to what was decided before: "back to slim", where between the two they had said another
+/// thing of it. What they go back to stands again.
+fn goes_back<'s>(
+    said: &'s Decision,
+    words: &[String],
+    is_bare: bool,
+    all: &[Decision],
+    over: &mut [Option<&'s Decision>],
+) {
+    let end = all.partition_point(|one| one.message < said.message);
+    let names_it = |one: &Decision| {
+        let has: Vec<String> = self::words(&one.text).collect();
+        words.iter().all(|word| has.contains(word)) && !leaves(&one.text, words)
+    };
+    let switches = |at: &usize| {
+        let lower = all[*at].text.to_lowercase();
+        SWITCHING.iter().any(|words| lower.contains(words))
+    };
+    let Some(first) = all[..end].iter().rposition(names_it) else {
+        // It had not been decided, but was so before somebody turned from it.
+        if let Some(at) = end.checked_sub(1).filter(|at| is_bare && switches(at)) {
+            over[at] = Some(said);
+        }
+        return;
+    };
+    let about: Vec<String> =
+        self::words(&all[first].text).filter(|word| !words.contains(word) && !is_figure(word)).collect();
+    let is_of_it = |one: &Decision| {
+        overrules(&one.text, &all[first].text) || self::words(&one.text).any(|word| about.contains(&word))
+    };
+    let mut between: Vec<usize> = (first + 1..end).filter(|at| is_of_it(&all[*at])).collect();
+    if between.is_empty() && is_bare {
+        between.extend((first + 1..end).rev().find(switches));
+        between.extend(Some(first + 1).filter(|at| between.is_empty() && at + 1 == end));
+    }
+    if between.is_empty() {
+        return;
+    }
+    between.into_iter().for_each(|at| over[at] = Some(said));
+    over[first].take_if(|by| by.message < said.message);
+}
+
+/// Returns whether a decision names one of `words` as what is not done any more: "alpine instead of slim".
+fn leaves(decided: &str, words: &[String]) -> bool {
+    let lower = decided.to_lowercase();
+    let all: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    (1..all.len()).filter(|at| words.iter().any(|word| word == all[*at])).any(|at| {
+        let before = all[..at].iter().rev().find(|word| !["the", "a", "an", "our"].contains(word));
+        before.is_some_and(|word| LEAVING.contains(word)) || all[..at].ends_with(&["instead", "of"])
+    })
+}
+
+/// A figure and what it counts: `3 h`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Measure {
+    figure: String,
+    unit: String,
+}
+
+impl Measure {
+    /// Returns the measures that a text names.
+    fn all(text: &str) -> Vec<Measure> {
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%').to_owned();
+        let of_word = |(at, word): (usize, &&str)| {
+            let word = bare(word);
+            let end = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+            let (figure, rest) = word.split_at(end);
+            let next = || words.get(at + 1).map(|next| bare(next)).unwrap_or_default();
+            let unit = if rest.is_empty() { next() } else { rest.to_owned() };
+            let is_unit = !figure.is_empty() && is_unit(&unit);
+            is_unit.then(|| Measure { figure: figure.to_owned(), unit: singular(&unit) })
+        };
+        words.iter().enumerate().filter_map(of_word).collect()
+    }
+
+    /// Returns whether a text has another figure of the same.
+    fn is_other_in(&self, text: &str) -> bool {
+        Measure::all(text).iter().any(|one| one.unit == self.unit && one.figure != self.figure)
+    }
+}
+
+/// Returns whether a word behind a figure may say what it counts.
+fn is_unit(word: &str) -> bool {
+    const NONE: [&str; 14] =
+        ["after", "and", "as", "at", "but", "for", "from", "in", "instead", "not", "of", "on", "or", "to"];
+    word == "%" || word.chars().all(char::is_alphabetic) && !word.is_empty() && !NONE.contains(&word)
+}
+
+/// Returns one name for a unit: `hours`, `hrs` and `h` are the same.
+fn singular(unit: &str) -> String {
+    let short = match unit {
+        "hour" | "hours" | "hr" | "hrs" => "h",
+        "minute" | "minutes" | "mins" | "m" => "min",
+        "second" | "seconds" | "sec" | "secs" => "s",
+        "day" | "days" => "d",
+        "percent" => "%",
+        other if other.len() > 2 => other.strip_suffix('s').unwrap_or(other),
+        other => other,
+    };
+    short.to_owned()
 }
 
 /// Returns what the person decided `before` and in `entries`, as far as nothing overrules it.
@@ -54,16 +177,21 @@ pub(super) fn decided(
     overruling.standing([before, decisions(entries, speakers)].concat())
 }
 
-/// Returns whether a person who says `said` takes back what was `decided` before: it has a word of that, and what it takes back.
-pub fn overrules(said: &str, decided: &str) -> bool {
+/// Returns whether a person who says `said` takes back what was decided before in the words `of` it: it has a word of that, and what it
+/// takes back.
+pub fn overrules(said: &str, of: &str) -> bool {
     let Some(back) = Back::of(said) else { return false };
-    let decided: Vec<String> = words(decided).collect();
+    let decided: Vec<String> = words(of).collect();
     let shared = |words: &[String]| words.iter().filter(|word| decided.contains(word)).count();
     // A figure alone may be any.
     let is_named = |words: &[String]| words.iter().any(|word| decided.contains(word) && !is_figure(word));
     match back {
         Back::Named(words) => is_named(&words) && shared(&words) >= words.len().min(2),
         Back::Said(words) => words.iter().any(|word| decided.contains(word)),
+        Back::Figure(measure) => Measure::all(of).contains(&measure),
+        // What stands between the two decides.
+        Back::To { words, .. } => leaves(of, &words),
+        Back::Measure(_) => false,
         Back::Somewhere(words) => {
             let first = words.first().is_some_and(|word| decided.contains(word) && !is_figure(word));
             first || is_named(&words) && shared(&words) >= 2
@@ -79,6 +207,12 @@ enum Back {
     Said(Vec<String>),
     /// It is somewhere in the sentence: "change of plan, the capacity goes up".
     Somewhere(Vec<String>),
+    /// It is a figure of something: "make it 3 h instead of 2".
+    Figure(Measure),
+    /// It is another figure of the same: "make it 3 h".
+    Measure(Measure),
+    /// It came in place of what is gone back to, and that is named: "back to slim", bare or with an article.
+    To { words: Vec<String>, is_bare: bool },
 }
 
 impl Back {
@@ -91,9 +225,27 @@ impl Back {
         {
             body = rest.trim_start_matches(opens);
         }
-        let clause = |text: &str| {
+        let clause = |text: &str| -> Vec<String> {
             words(text.split([',', ';', ':', '.', '—', '–']).next().unwrap_or_default()).collect()
         };
+        if let Some(to) = BACK_TO.iter().find_map(|words| body.strip_prefix(words)) {
+            let is_bare =
+                !["the ", "a ", "an ", "our ", "that ", "this "].iter().any(|word| to.starts_with(word));
+            let words: Vec<String> = clause(to);
+            return (1..=2).contains(&words.len()).then_some(Back::To { words, is_bare });
+        }
+        let makes = MAKING.iter().any(|words| body.starts_with(words));
+        let old = body.split_once("instead of ").or_else(|| body.split_once(", not ").filter(|_| makes));
+        if let Some((new, old)) = old.filter(|(_, old)| clause(old).iter().all(|word| is_figure(word))) {
+            let unit = || Some(Measure::all(new).first()?.unit.clone());
+            let figure: Option<String> = clause(old).into_iter().next();
+            let named = Measure::all(old).into_iter().next();
+            let measure = named.or_else(|| Some(Measure { figure: figure?, unit: unit()? }));
+            return measure.map(Back::Figure);
+        }
+        if makes && let Some(measure) = Measure::all(body).into_iter().next() {
+            return Some(Back::Measure(measure));
+        }
         let strikes = |verb: &&str| body.strip_prefix(*verb).filter(|rest| rest.starts_with(' '));
         let named = STRIKING.iter().find_map(strikes).or_else(|| Some(body.split_once("instead of ")?.1));
         if let Some(said) = named.and_then(|named| Some(named.split_once("i said about ")?.1)) {
@@ -107,15 +259,18 @@ impl Back {
     }
 
     fn is_empty(&self) -> bool {
-        let (Back::Named(words) | Back::Said(words) | Back::Somewhere(words)) = self;
-        words.is_empty()
+        match self {
+            Back::Named(words) | Back::Said(words) | Back::Somewhere(words) => words.is_empty(),
+            _ => false,
+        }
     }
 }
 
 /// Returns whether a text has a word of taking something back.
 fn has_word(text: &str) -> bool {
     let lower = text.to_lowercase();
-    STRIKING.iter().chain(&SIGNS).any(|word| lower.contains(*word)) || lower.contains("instead")
+    let signs = STRIKING.iter().chain(&SIGNS).chain(&BACK_TO).chain(&MAKING);
+    signs.into_iter().any(|word| lower.contains(*word)) || lower.contains("instead")
 }
 
 fn is_figure(word: &str) -> bool {
@@ -135,6 +290,23 @@ const OPENING: [&str; 16] = [
     "actually", "and", "but", "hm", "hmm", "no", "oh", "ok", "okay", "please", "right", "so", "sorry",
     "wait", "well", "then",
 ];
+
+/// What stands before what is gone back to.
+const BACK_TO: [&str; 8] = [
+    "back to ", "go back to ", "going back to ", "let's go back to ", "we go back to ", "switch back to ",
+    "revert to ", "return to ",
+];
+
+/// What stands before a figure that is another now.
+const MAKING: [&str; 4] = ["make it ", "make that ", "make them ", "let's make it "];
+
+/// What somebody says who does another thing from now on.
+const SWITCHING: [&str; 7] =
+    ["switch", "change to", "change the", "move to", "go with", "going with", "it is"];
+
+/// What stands before the name of what is not done any more.
+const LEAVING: [&str; 10] =
+    ["than", "not", "from", "drop", "dropping", "ditch", "replace", "replacing", "without", "leave"];
 
 /// What stands before the name of what is taken back.
 const STRIKING: [&str; 10] = [
@@ -158,7 +330,64 @@ const COMMON: [&str; 44] = [
 
 #[cfg(test)]
 mod tests {
+    use longhaul_testkit::transcript;
+
     use super::*;
+
+    /// Returns the decisions that stand when these were said one after the other.
+    fn standing(said: &[&str]) -> Vec<String> {
+        let said: String = said.iter().map(|said| format!("user: {said}\nassistant: All right.\n")).collect();
+        let said = transcript(&said);
+        let speakers = Speakers::builtin();
+        let overruling = Overruling::of(said.entries().iter(), speakers);
+        decided(Vec::new(), said.entries(), &overruling, speakers).into_iter().map(|one| one.text).collect()
+    }
+
+    #[test]
+    fn who_goes_back_overrules_what_came_between() {
+        for (said, stands) in [
+            (
+                &[
+                    "We will use python:3.12-slim as the image.",
+                    "Let's switch to alpine.",
+                    "Back to slim, sorry.",
+                ][..],
+                &["We will use python:3.12-slim as the image.", "Back to slim, sorry."][..],
+            ),
+            (
+                &[
+                    "We will use slim.",
+                    "We will use alpine instead of slim.",
+                    "We drop the CSV export.",
+                    "Go back to slim.",
+                ],
+                &["We will use slim.", "We drop the CSV export.", "Go back to slim."],
+            ),
+            (
+                &[
+                    "We keep the tests in one folder.",
+                    "We go with Postgres.",
+                    "Back to the tests, they are slow.",
+                ],
+                &["We keep the tests in one folder.", "We go with Postgres."],
+            ),
+            (
+                &["Can you shrink the slim image?", "Let's switch to alpine.", "Back to slim, sorry."],
+                &["Back to slim, sorry."],
+            ),
+            (
+                &["Let's keep the lock for 2 h.", "We go with Postgres.", "Make it 3 h."],
+                &["We go with Postgres.", "Make it 3 h."],
+            ),
+            (&["Let's keep the lock for 2 h.", "Make it 3 h instead of 2."], &["Make it 3 h instead of 2."]),
+            (
+                &["Let's keep 2 replicas.", "Let's keep the lock for 2 h.", "Make it 3 h instead of 2."],
+                &["Let's keep 2 replicas.", "Make it 3 h instead of 2."],
+            ),
+        ] {
+            assert_eq!(standing(said), stands, "{said:?}");
+        }
+    }
 
     #[test]
     fn what_takes_something_back_names_it() {
@@ -187,6 +416,11 @@ mod tests {
             ),
             ("Retry after all 3 attempts failed.", "We keep 3 replicas.", false),
             ("Put the switch on Wednesday.", "The switch is on Tuesday.", false),
+            ("Back to slim, sorry.", "Let's go with alpine instead of slim.", true),
+            ("Back to slim, sorry.", "We use the slim image.", false),
+            ("Make it 3 h instead of 2.", "The lock expires after 2 h.", true),
+            ("Make it 3 hours, not 2.", "We keep the lock for 2 hours.", true),
+            ("Make it 3 h instead of 2.", "The page shows 2 columns.", false),
         ] {
             assert_eq!(overrules(said, decided), is_so, "{said} / {decided}");
         }

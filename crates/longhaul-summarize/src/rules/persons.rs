@@ -23,6 +23,18 @@ pub fn is_lasting(demand: &str) -> bool {
     !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
 }
 
+/// Returns those of `rules` that are rules or facts, hold on, and were neither taken back nor lifted.
+pub(super) fn holding(rules: &[Constraint]) -> Vec<&Constraint> {
+    let lasts = |rule: &Constraint| {
+        matches!(demand_kind(&rule.text), Some(DemandKind::Rule | DemandKind::Fact)) && is_lasting(&rule.text)
+    };
+    let lifted = lifted_by_each(rules);
+    let is_lifted = |at: usize| lifted.iter().any(|lifted| lifted.contains(&at));
+    let holds =
+        |(at, rule): &(usize, &Constraint)| rule.superseded_by.is_none() && !is_lifted(*at) && lasts(rule);
+    rules.iter().enumerate().filter(holds).map(|(_, rule)| rule).collect()
+}
+
 /// Returns how many of the user's `rules` that hold on nothing of `shown` shows, in words without any of theirs; `None` where it shows
 /// all of them.
 pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
@@ -43,7 +55,7 @@ pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
 
 /// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in, and several one behind the other: all
 /// of them may stand where the list stands.
-fn shows(said: &str, rule: &str) -> bool {
+pub(super) fn shows(said: &str, rule: &str) -> bool {
     let has_all = |items: &str| said.contains(items) || items.split("; ").all(|item| said.contains(item));
     let both = |(lead, item): (&str, &str)| item.len() >= LEAST_ITEM && said.contains(lead) && has_all(item);
     let mut splits = rule.match_indices(": ").map(|(at, colon)| (&rule[..at], &rule[at + colon.len()..]));

@@ -38,6 +38,8 @@ pub(crate) struct Page<'a> {
     pub(crate) domain: Domain,
     /// The messages in which a person says something, oldest first.
     pub(crate) said_by_person: Vec<u64>,
+    /// What the person decided, by the message and the key of the words.
+    pub(crate) decided: HashSet<(u64, u32)>,
 }
 
 impl Page<'_> {
@@ -50,10 +52,14 @@ impl Page<'_> {
             sections.entry(self.heading(*at)).or_default().push(*at);
         }
         sections.values_mut().for_each(|picks| picks.sort_unstable());
-        let mut text: String = self.fixed.iter().map(Section::text).collect();
-        if let Some(asked) = sections.get_mut(&Heading::Told) {
-            asked.retain(|at| !self.completes(*at, &mut text));
-        }
+        let asked = sections.remove(&Heading::Told).unwrap_or_default();
+        let (decided, asked): (Vec<usize>, Vec<usize>) =
+            asked.into_iter().partition(|at| self.is_decided_by_the_user(*at));
+        let mut text: String = match decided.is_empty() {
+            true => self.fixed.iter().map(Section::text).collect(),
+            false => self.with_decided(&decided, &told).iter().map(Section::text).collect(),
+        };
+        let asked: Vec<usize> = asked.into_iter().filter(|at| !self.completes(*at, &mut text)).collect();
         let of = |heading: Heading| sections.get(&heading).map_or(&[][..], Vec::as_slice);
         let mut add = |heading: &str, body: String| {
             if !body.is_empty() {
@@ -61,7 +67,7 @@ impl Page<'_> {
             }
         };
         let told_by_persons = if self.domain == Domain::Talk { Heading::Said } else { Heading::Told };
-        add(told_by_persons.words(), self.said(of(Heading::Told), &told));
+        add(told_by_persons.words(), self.said(&asked, &told));
         add(Heading::Decisions.words(), self.decided(of(Heading::Decisions), &told));
         add(Heading::Findings.words(), self.found(of(Heading::Findings), &told));
         add(Heading::Thought.words(), self.said(of(Heading::Thought), &told));
@@ -74,6 +80,36 @@ impl Page<'_> {
         add(Heading::Results.words(), fenced(self.quoted(of(Heading::Results))));
         self.last.iter().for_each(|section| text.push_str(&section.text()));
         text.trim_end().to_string()
+    }
+
+    /// Returns whether a person decides something in the statement at this place.
+    fn is_decided_by_the_user(&self, at: usize) -> bool {
+        let statement = &self.pool.all()[at];
+        statement.kind == StatementKind::Person
+            && self.decided.contains(&(u64::from(statement.message), statement.key()))
+    }
+
+    /// Returns the sections that stand there whatever is picked, with the picks that the user decided under their heading.
+    fn with_decided(&self, picks: &[usize], told: &HashSet<usize>) -> Vec<Section> {
+        let mut sections = self.fixed.to_vec();
+        let is_of = |section: &Section, heading: Heading| section.heading.starts_with(heading.words());
+        let at = sections.iter().position(|section| is_of(section, Heading::Decided)).unwrap_or_else(|| {
+            let before = [Heading::Request, Heading::AskedBefore, Heading::Goal, Heading::Earlier];
+            let is_before = |section: &Section| before.iter().any(|heading| is_of(section, *heading));
+            let at = sections.iter().rposition(is_before).map_or(0, |at| at + 1);
+            let heading = Heading::Decided.words().to_owned();
+            sections.insert(at, Section { heading, body: String::new() });
+            at
+        });
+        let ordinal = |line: &str| -> u64 {
+            let handle = line.strip_prefix('m').and_then(|rest| rest.split(' ').next());
+            handle.and_then(|handle| handle.parse().ok()).unwrap_or_default()
+        };
+        let mut blocks: Vec<String> = sections[at].body.lines().map(str::to_owned).collect();
+        blocks.extend(self.of_messages(picks).map(|of_message| self.said(of_message, told)));
+        blocks.sort_by_key(|block| ordinal(block));
+        sections[at].body = blocks.join("\n");
+        sections
     }
 
     /// Puts what a person said in the place of its beginning, where `text` has a line of that alone, so that it is not told twice in part.

@@ -9,6 +9,7 @@ use super::{
     earlier::Earlier,
     few::FewOf,
     fixed::{Fixed, Section},
+    persons::holding,
     trail::Trail,
     undone::Undone,
 };
@@ -48,6 +49,7 @@ pub(crate) fn sections(
         said_by_the_model: models.map(Statement::key).collect(),
         options,
         decided,
+        holding: holding(&summary.constraints),
         sections: Vec::new(),
         said: String::new(),
     };
@@ -63,8 +65,9 @@ pub(crate) fn sections(
         if request.limit < TIGHT {
             fixed.binding_rules(rules);
         }
-        let decided = fixed.decided_to_tell();
-        fixed.requests(earlier.is_some(), &decided);
+        let mut decided = fixed.decided_to_tell();
+        decided.extend(fixed.requests(earlier.is_some(), &decided));
+        decided.sort_by_key(|one| one.message);
         fixed.add_decided(&decided);
         // What is wanted is a request, where that is told.
         fixed.rules(&summary.constraints);

@@ -120,6 +120,13 @@ impl Fixed<'_> {
         }
         told.sort_unstable();
         let mut lines: Vec<String> = told.into_iter().map(|(_, line)| line).collect();
+        for line in self.unsettled(runs, acts) {
+            let cost = self.cost(&line) + Tokens(1);
+            if cost <= left {
+                left -= cost;
+                lines.push(line);
+            }
+        }
         // What the last of them complained of, where it failed, is what is to be mended next.
         if let Some(check) = all.last().filter(|check| check.last.verdict == Verdict::Failed) {
             let is_told = |line: &str, lines: &[String]| lines.iter().any(|told| told.contains(line));
@@ -146,6 +153,25 @@ impl Fixed<'_> {
         if !lines.is_empty() {
             self.add(Heading::Checks, fenced(lines.join("\n")));
         }
+    }
+
+    /// Returns a line for each kind of check that ran after the last edit and does not say how it went, oldest first: what is known of an
+    /// earlier run of it is old.
+    fn unsettled(&self, runs: &[Run], acts: &Acts) -> Vec<String> {
+        let files = acts.files.iter().chain(&acts.files_after);
+        let edited = files.flat_map(|file| &file.trail).map(|edit| edit.message).max().unwrap_or_default();
+        let mut known: HashSet<Purpose> = HashSet::new();
+        let since = runs.iter().rev().take_while(|run| run.message > edited);
+        let newest = since.filter(|run| run.purpose.is_check() && known.insert(run.purpose));
+        let open = newest.filter(|run| run.verdict == Verdict::Unknown && run.answered.is_some());
+        let open = open.filter(|run| !self.stands_below(run));
+        let line = |run: &Run| {
+            let heart = clipped(&one_line(&run.heart), HEART_CHARS);
+            format!("{}: outcome not stated (m{})", self.trail.below(&heart), run.message)
+        };
+        let mut lines: Vec<String> = open.map(line).collect();
+        lines.reverse();
+        lines
     }
 
     /// Returns whether what a run said stands whole in the messages that stay.

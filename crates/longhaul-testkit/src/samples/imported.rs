@@ -124,11 +124,17 @@ pub(super) static SWE_AGENT: Sample = Sample {
     history: include_bytes!("data/swe-agent.traj"),
     read: expect![[r#"
         m0 system: "SETTING"
-        m1 system: "A demonstration"
+        m1 user: "A demonstration (Open file: /not/here.py)"
         m2 user: "Solve it."
         m3 assistant: "Look." | !bash#action {"command":"ls -a"}
-        m4 tool: =action "a b"
-        m5 assistant: "Nothing to run."
+        m4 tool: =action "a b\n(Open file: /w/a.py)\nbash-$"
+        m5 assistant: "Mend it." | !edit#action {"path":"/w/a.py","start_line":2,"end_line":3,"replacement_text":"x = 1\ny = 2"}
+        m6 tool: =action "Your changes have NOT been applied."
+        m7 assistant: "Make one." | !create#action {"filename":"b.py"}
+        m8 tool: =action "[File: /w/b.py (1 lines total)]\n(Open file: /w/b.py)"
+        m9 assistant: !open#action {"path":"a.py","line_number":7}
+        m10 tool: =action "x"
+        m11 assistant: "Nothing to run."
     "#]],
     written: None,
 };

@@ -99,6 +99,9 @@ impl<'e> Sources<'e> {
             () if begins("answered in m") => {
                 by > at && says(Role::Assistant) && !self.is_asked_between(at, by)
             }
+            () if begins("asked back in m") => {
+                by > at && says(Role::Assistant) && other.texts().any(|text| text.contains(['?', '？']))
+            }
             () if begins("interrupted by the user in m") => by > at && other.role == Role::User,
             () if begins("taken back in m") || begins("what was done was taken back in m") => {
                 by > at && says(Role::User)

@@ -54,6 +54,44 @@ fn a_wish_of_the_moment_is_no_rule_and_a_rule_needs_no_always() {
     }
 }
 
+/// Lines are replaced by their numbers; a linter refuses it once.
+const LINTED: &str = r#"
+user: Make the pixel representation optional in handler.py.
+assistant: Mending. !edit#e1 {"path":"/w/handler.py","start_line":3,"end_line":4,"replacement_text":"if 'PixelData' in ds:\n    required_elements.append('PixelRepresentation')\n)"}
+tool#e1: Your proposed edit has introduced new syntax error(s). Please understand the fixes and retry your edit commmand.
+
+ERRORS:
+- E999 SyntaxError: unmatched ')'
+
+This is how your edit would have looked if applied
+[File: /w/handler.py (374 lines total)]
+Your changes have NOT been applied. Please fix your edit command and try again.
+assistant: It was not applied. !bash#b1 {"command":"cat /w/handler.py"}
+tool#b1: x = 1
+"#;
+
+#[test]
+fn an_edit_that_a_linter_refused_is_told_as_refused_and_not_as_done() {
+    let text = draft(&format!("{LINTED}user: Go on.\nassistant: Then I look again."), 900).text;
+    assert!(
+        text.contains("m2 edit /w/handler.py: Your proposed edit has introduced new syntax error(s)."),
+        "{text}"
+    );
+    for tells_it_as_done in ["## Changed files", "374 lines total", "required_elements"] {
+        assert!(!text.contains(tells_it_as_done), "{tells_it_as_done} in\n{text}");
+    }
+    let landed = r#"assistant: Again. !edit#e2 {"path":"/w/handler.py","start_line":3,"end_line":4,"replacement_text":"if 'PixelData' in ds:\n    required_elements.append('PixelRepresentation')"}
+tool#e2: [File: /w/handler.py (373 lines total)]
+File updated.
+user: Go on.
+assistant: Then I test it."#;
+    let text = draft(&format!("{LINTED}{landed}"), 900).text;
+    for told in ["/w/handler.py: edited", "m5 + required_elements.append('PixelRepresentation')"] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+    assert!(!text.contains("m1 +") && !text.contains("new syntax error"), "{text}");
+}
+
 #[test]
 fn what_the_person_stopped_is_not_told_as_answered() {
     let text = draft(UNDONE, 900).text;

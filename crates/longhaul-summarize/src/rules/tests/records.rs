@@ -1,6 +1,9 @@
 //! Bookings, orders and issues are told with their state, a meeting with what it came to.
 
-use super::draft;
+use longhaul_testkit::transcript;
+use longhaul_transcript::{Message, Role};
+
+use super::{draft, draft_of};
 
 #[test]
 fn what_calls_changed_outside_is_told_and_nothing_that_was_refused_or_only_looked_up() {
@@ -22,6 +25,28 @@ assistant: The second one is refused.
     let text = draft(said, 900).text;
     let told = "## Calls that changed something, answered without an error\n```\nm3 update_booking booking_id XK4, cabin economy, number HAT1, date 2024-05-21\nm7 mcp__mail__send_message to mara@example.com, body XK4 is in economy now.\nm9 create_note text moved\n```";
     assert!(text.contains(told), "{text}");
+}
+
+#[test]
+fn what_the_customer_did_is_not_told_as_the_agents_and_a_token_of_the_harness_is_no_request() {
+    let said = r#"
+user: I cannot send pictures. Please add 2 GB to line L1002.
+assistant: Please switch off the airplane mode first.
+assistant: !toggle_airplane_mode#u1 {}
+tool#u1: It is off.
+user: It is off now, and it still fails.
+assistant: !refuel_data#a1 {"line_id":"L1002","gb":2}
+tool#a1: {"added": 2}
+assistant: 2 GB are added.
+user: ###TRANSFER###
+"#;
+    let mut entries = transcript(said).entries().to_vec();
+    entries[2].message = Message { role: Role::User, ..(*entries[2].message).clone() }.into();
+    let text = draft_of(&entries, 900, &[]).text;
+    let told = "\nm2 toggle_airplane_mode (by the user)\nm5 refuel_data line_id L1002, gb 2\n";
+    assert!(text.contains(told), "{text}");
+    assert!(!text.contains("TRANSFER"), "{text}");
+    assert!(text.starts_with("## Request (m4)"), "{text}");
 }
 
 #[test]

@@ -405,6 +405,81 @@ fn what_instructions_demand_is_the_systems_and_not_the_users() {
     assert!(!text.contains("m0 You are an agent"), "{text}");
 }
 
+#[test]
+fn what_a_message_sets_down_holds_also_where_it_is_answered() {
+    let call = |nth: usize| {
+        format!(
+            "assistant: Doing it. !Edit#e{nth} {{\"file_path\":\"a.rs\",\"old_string\":\"x\",\"new_string\":\"y\"}}\ntool#e{nth}: ok\nassistant: That is done. Shall I go on?\n"
+        )
+    };
+    let said = [
+        format!("user: Never run npm in here. Add the relay test.\n{}", call(1)),
+        format!("user: We go with Postgres for the store. Add the table of orders.\n{}", call(2)),
+        format!("user: Add the page of the edges.\n{}", call(3)),
+        "user: Move the relay to the new hall.\nassistant: Which of the halls do you mean?\n".to_owned(),
+        "user: Explain the edges.\nassistant: They wait. Shall I mend them?\n".to_owned(),
+        "user: The third one.\nassistant: Then I move it there.\n".to_owned(),
+    ];
+    let text = draft(&said.concat(), 900).text;
+    for told in [
+        "m0 Never run npm in here. Add the relay test. (answered in m3; the rule holds)",
+        "m4 […] Add the table of orders. (answered in m7)",
+        "## Decisions of the user\nm4 We go with Postgres for the store.",
+        "m8 Add the page of the edges. (answered in m11)",
+        "m12 Move the relay to the new hall. (asked back in m13)",
+        "m14 Explain the edges. (answered in m15)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn checks_after_the_last_edit_are_told_also_where_they_do_not_say_how_they_went() {
+    let said = r#"
+user: Mend the relay.
+assistant: !Bash#b1 {"command":"cargo clippy 2>&1 | grep -c warning"}
+tool#b1: 0
+assistant: !Edit#e1 {"file_path":"src/relay.rs","old_string":"x","new_string":"y"}
+tool#e1: ok
+assistant: !Bash#b2 {"command":"cargo test 2>&1 | tail -3"}
+tool#b2: test result: ok. 3 passed; 0 failed; 0 ignored
+assistant: !Bash#b3 {"command":"cargo clippy --all-targets 2>&1 | grep -E 'warning|error' | head"}
+tool#b3: (no output)
+assistant: !exec_command#b4 {"cmd":"cargo fmt --check"}
+tool#b4:
+assistant: The relay is mended.
+user: Go on.
+assistant: With the edge.
+"#;
+    let text = draft(said, 900).text;
+    for told in [
+        "cargo test: passed (m5), 3 passed, 0 failed",
+        "cargo fmt --check: passed (m9)",
+        "cargo clippy --all-targets 2>&1 | grep -E 'warning|error': outcome not stated (m7)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+    assert!(!text.contains("grep -c warning: "), "{text}");
+}
+
+#[test]
+fn a_demonstration_of_another_task_sets_down_nothing() {
+    let shown = "Here is a demonstration of how to correctly accomplish this task.\nISSUE:\nAlways serialize to an integer. Never round the delta.";
+    let mut all = vec![Message { speaker: Some(Speaker::System), ..Message::user(shown) }];
+    all.extend([
+        Message::user("Port the ledger. Never touch Cargo.lock."),
+        Message::assistant("It is ported."),
+    ]);
+    all.extend([Message::user("Go on with the next part."), Message::assistant("That is done.")]);
+    let said: Transcript = all.into_iter().collect();
+    let text = draft_of(said.entries(), 600, &[]).text;
+    assert!(text.contains("Never touch Cargo.lock."), "{text}");
+    assert!(
+        !text.contains("integer") && !text.contains("delta") && !text.contains("demonstration"),
+        "{text}"
+    );
+}
+
 /// In the middle of a long log, where only what stands out is read.
 #[test]
 fn what_a_person_writes_into_a_long_log_is_told_and_few_of_its_rows() {
