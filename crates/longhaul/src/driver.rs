@@ -235,8 +235,8 @@ impl Session {
         if self.state.tokens() > self.state.budget() && self.state.forget_refusals() {
             self.make_room().await?;
         }
-        if let Some(by_count) = self.state.by_count() {
-            let billed = self.state.known_tokens();
+        if let Some(by_count) = self.state.by_count(self.now_ms()) {
+            let billed = self.state.tokens();
             self.state = by_count;
             self.changes += 1;
             let counted = self.state.known_tokens();
