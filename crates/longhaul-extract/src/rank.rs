@@ -12,7 +12,7 @@ pub use subjects::{Subject, Subjects};
 /// Tells how likely a fact is to be needed again.
 ///
 /// Only the ratios matter: a summary takes the facts with the highest value per token first. Implementors are pure: the
-/// same fact in the same context has the same value.
+/// same fact in the same context has the same value. They must not panic: nobody catches it.
 pub trait Ranker: Debug + Send + Sync {
     /// Returns the value of `fact`, best a probability from 0.0 to 1.0; zero or less keeps it out.
     fn value(&self, fact: &Fact, context: &RankContext) -> f64;
