@@ -13,7 +13,7 @@ pub use subjects::{Subject, Subjects};
 ///
 /// A summary by rule is made of statements, which are weighed by what they say. What a ranker values comes on top: a statement gains by
 /// the facts that it names first, and so does a message that is quoted again. Implementors are pure: the same fact in the same context has
-/// the same value.
+/// the same value. They must not panic: nobody catches it.
 pub trait Ranker: Debug + Send + Sync {
     /// Returns the value of `fact`: best a probability from 0.0 to 1.0, of which a statement gains a little. Above 1.0, up to 20.0, a fact
     /// must stay: a statement that names it comes before what is chosen by its weight. Zero, less or NaN adds nothing, and takes no

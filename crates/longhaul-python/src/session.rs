@@ -122,17 +122,16 @@ impl Session {
     fn push(&self, py: Python<'_>, spelled: Vec<String>) -> PyResult<Vec<u64>> {
         self.with(py, |session| {
             let _entered = settings::runtime()?.enter();
+            let mut messages = Vec::new();
             for json in &spelled {
-                wire::messages_from_json(self.format, json).map_err(|error| errors::wire(&error))?;
+                messages.extend(
+                    wire::messages_from_json(self.format, json).map_err(|error| errors::wire(&error))?,
+                );
             }
+            let pushed = session.push_all(messages);
             let mut known = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut pushed = Vec::new();
-            for json in &spelled {
-                let ids = session.push_json(self.format, json).map_err(|error| errors::session(&error))?;
-                pushed.extend(ids.iter().map(|id| id.ordinal));
-                known.extend(ids.iter().map(|id| (id.ordinal, *id)));
-            }
-            Ok(pushed)
+            known.extend(pushed.iter().map(|id| (id.ordinal, *id)));
+            Ok(pushed.iter().map(|id| id.ordinal).collect())
         })?
     }
 

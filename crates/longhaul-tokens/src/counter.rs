@@ -9,7 +9,7 @@ use crate::MediaFormula;
 /// Counts the tokens of texts and messages.
 ///
 /// Implementors give [`count_text`](Self::count_text) and [`accuracy`](Self::accuracy); counting never fails and the
-/// same text always costs the same. Callers may count from several threads at once.
+/// same text always costs the same. Callers may count from several threads at once. They must not panic: nobody catches it.
 pub trait TokenCounter: Debug + Send + Sync {
     /// Returns the tokens of `text`, taken as ordinary text: the spelling of a special token is not one.
     fn count_text(&self, text: &str) -> Tokens;

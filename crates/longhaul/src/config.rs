@@ -451,13 +451,18 @@ impl Config {
     /// over them. Of several model names that match, the longest wins. `gemini` is another name of the provider `google`.
     pub fn for_model(&self, provider: &str, model: &str) -> Config {
         let mut config = self.clone();
-        let is_of =
-            |(name, _): &(&String, _)| provider_name(name).eq_ignore_ascii_case(provider_name(provider));
-        self.providers.iter().filter(is_of).for_each(|(_, overrides)| overrides.apply_to(&mut config));
+        self.of_provider(provider).for_each(|overrides| overrides.apply_to(&mut config));
         if let Some(overrides) = self.of_model(model) {
             overrides.apply_to(&mut config);
         }
         config
+    }
+
+    /// Returns the settings for this provider, whichever of its names they go by.
+    pub(crate) fn of_provider(&self, provider: &str) -> impl Iterator<Item = &Overrides> {
+        let is_of =
+            |(name, _): &(&String, _)| provider_name(name).eq_ignore_ascii_case(provider_name(provider));
+        self.providers.iter().filter(is_of).map(|(_, overrides)| overrides)
     }
 
     /// Returns the settings for this model: those of the longest name that matches.

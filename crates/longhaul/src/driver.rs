@@ -126,7 +126,8 @@ pub enum Durability {
     #[default]
     EachPrepare,
     /// Before [`Session::push`] returns, which waits for the store on the calling thread: the store must not need a runtime
-    /// of that very thread. Where the store fails, the message is in the session all the same and observers are told
+    /// of that very thread. What one call pushes ([`Session::push_all`], `Session::push_json`) is one write, all or nothing: of an
+    /// answer with two calls no store ever holds one. Where the store fails, the message is in the session all the same and observers are told
     /// ([`EventKind::NotSaved`]); it is written with the next push, or with [`Session::prepare`], which fails where it
     /// cannot be.
     EachPush,
@@ -177,18 +178,41 @@ impl Session {
 
     /// Adds a message at the end and returns its id.
     pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
+        let id = self.take_in(message.into());
+        self.save_pushed(id);
+        id
+    }
+
+    /// Adds messages at the end and returns their ids, as where one answer is several: what [`Durability::EachPush`] writes of
+    /// them is all or nothing.
+    pub fn push_all<M: Into<Arc<Message>>>(
+        &mut self,
+        messages: impl IntoIterator<Item = M>,
+    ) -> Vec<MessageId> {
+        let ids: Vec<MessageId> = messages.into_iter().map(|message| self.take_in(message.into())).collect();
+        if let Some(first) = ids.first() {
+            self.save_pushed(*first);
+        }
+        ids
+    }
+
+    fn take_in(&mut self, message: Arc<Message>) -> MessageId {
         self.is_strayed = false;
         let id = self.state.push(message);
         let message_tokens = self.state.cost(id.ordinal);
         self.tell(EventKind::Counted { message: id.ordinal, message_tokens });
-        if self.durability == Durability::EachPush {
-            // What is not written stays to be written: `prepare` fails where it cannot be.
-            if let Err(error) = block_on(self.save()) {
-                let error = error.source().unwrap_or(&error).to_string();
-                self.tell(EventKind::NotSaved { message: id.ordinal, error });
-            }
-        }
         id
+    }
+
+    /// Writes what was pushed, `first` and what is behind it, where that is to be safe at once.
+    fn save_pushed(&mut self, first: MessageId) {
+        if self.durability == Durability::EachPush
+            // What is not written stays to be written: `prepare` fails where it cannot be.
+            && let Err(error) = block_on(self.save())
+        {
+            let error = error.source().unwrap_or(&error).to_string();
+            self.tell(EventKind::NotSaved { message: first.ordinal, error });
+        }
     }
 
     /// Returns what to send to the model, compacted first where the policy says so. Before anything was said that is an empty
@@ -211,8 +235,8 @@ impl Session {
         if self.state.tokens() > self.state.budget() && self.state.forget_refusals() {
             self.make_room().await?;
         }
-        if let Some(by_count) = self.state.by_count() {
-            let billed = self.state.known_tokens();
+        if let Some(by_count) = self.state.by_count(self.now_ms()) {
+            let billed = self.state.tokens();
             self.state = by_count;
             self.changes += 1;
             let counted = self.state.known_tokens();

@@ -180,7 +180,7 @@ pub enum EventKind {
     /// be told. It is written with the next push, or with [`prepare`](crate::Session::prepare), which fails where it
     /// cannot be.
     NotSaved {
-        /// Its ordinal in the session.
+        /// Its ordinal in the session; of several that were pushed together, that of the first.
         message: u64,
         /// Why.
         error: String,
@@ -241,8 +241,8 @@ pub enum EventKind {
         /// Why.
         why: String,
     },
-    /// A session was taken up from a store, which keeps no secrets: where they stood, placeholders stand, and are sent. The
-    /// user should be told.
+    /// A session was taken up from a store, which keeps no secrets: where they stood, placeholders stand, and are sent, unless a
+    /// history that is handed in says them again. The user should be told.
     SecretsMissing {
         /// How many placeholders stand in what will be sent.
         places: u64,

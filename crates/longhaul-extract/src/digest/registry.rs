@@ -19,7 +19,7 @@ use crate::{
 /// Reads the results of some tools.
 ///
 /// Implementations are pure: the same source gives the same facts and the same digest, without IO, clock or
-/// randomness, in time linear in the text. The registry asks the last registered extractor first.
+/// randomness, in time linear in the text; and they must not panic: nobody catches it. The registry asks the last registered extractor first.
 pub trait Extractor: fmt::Debug + Send + Sync {
     /// A short name for reports, in lower case.
     fn name(&self) -> &'static str;

@@ -166,14 +166,15 @@ impl Session {
     }
 
     /// Adds a message as a provider or an agent spells it in `format`, and returns the ids of what it holds: one message,
-    /// or several where the format keeps calls and results apart.
+    /// or several where the format keeps calls and results apart, which are stored together or not at all
+    /// ([`push_all`](Self::push_all)).
     ///
     /// # Errors
     /// When it is no message of this format. Nothing was pushed then.
     #[cfg(feature = "wire")]
     pub fn push_json(&mut self, format: longhaul_wire::Format, json: &str) -> Result<Vec<MessageId>, Error> {
         let messages = longhaul_wire::messages_from_json(format, json).map_err(Error::Wire)?;
-        Ok(messages.into_iter().map(|message| self.push(message)).collect())
+        Ok(self.push_all(messages))
     }
 
     /// Brings the session to where `document` is; see [`SessionState::sync`]. Where the history took another way, the

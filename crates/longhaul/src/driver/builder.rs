@@ -253,7 +253,8 @@ impl Builder {
     /// - Of an unknown model the window is the one that was given, and observers are told ([`EventKind::UnknownModel`]).
     /// - They are told of a model that another provider makes as well ([`EventKind::ModelOfAnother`]), which is no error: a
     ///   gateway may have it. An empty name is one, of either.
-    /// - They are told where [`Config::models`] has settings for other models alone ([`EventKind::SettingUnused`]).
+    /// - They are told where [`Config::models`] has settings for other models alone, or [`Config::providers`] for other providers
+    ///   ([`EventKind::SettingUnused`]).
     /// - What reports and refusals teach is kept for this model at this provider, unless [`endpoint`](Self::endpoint) says
     ///   otherwise.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
@@ -358,7 +359,8 @@ impl Builder {
 
     /// Sets what takes secrets out of facts, of summaries and of everything that is stored; `None` switches it off. Without this
     /// it is the built-in rules. What is sent to the model keeps the user's own words for as long as the session is in memory;
-    /// one that is [opened](Self::open) from a store has placeholders in the places of secrets.
+    /// one that is [opened](Self::open) from a store has placeholders in the places of secrets, until a history that is handed in
+    /// (`Session::sync`) says them again.
     pub fn redactor(mut self, redactor: Option<Redactor>) -> Builder {
         self.redactor = redactor;
         self
@@ -455,14 +457,15 @@ impl Builder {
         check::prices(prices.unwrap_or_default())?;
         let config = self.config.validated()?;
         self.config = config;
-        let named = self.model.as_ref().map(|(_, model)| &**model);
+        let named = self.model.as_ref().map(|(provider, model)| (&**provider, &**model));
         let talked_to = self.endpoint.as_ref().map(|(model, _)| &**model);
         unused.extend(check::of_models(&self.config, named, talked_to));
         if self.config.max_context_tokens.is_some_and(|most| most > self.window.window) {
             let why = "it is more than the window that was given, or than the model has";
             unused.push(("max_context_tokens", why.into()));
         }
-        if check::is_misspelled(&self.config) {
+        let is_told = unused.iter().any(|(setting, _)| *setting == "providers");
+        if !is_told && check::is_misspelled(&self.config) {
             let why = "one of them is called almost as a maker of models is, and is none";
             unused.push(("providers", why.into()));
         }

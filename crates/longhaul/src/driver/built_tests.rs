@@ -388,16 +388,26 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
         crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };
     for (provider, expected) in [
         (
-            "antropic",
+            &["antropic", "Anthropic"][..],
             &["providers has no effect: one of them is called almost as a maker of models is, and is none"][..],
         ),
-        ("Anthropic", &[]),
-        ("my-gateway", &[]),
+        (&["Anthropic"], &[]),
+        (&["Anthropic", "my-gateway"], &[]),
+        (
+            &["antropic"],
+            &["providers has no effect: none of these settings is for anthropic: they are for antropic"],
+        ),
+        (
+            &["my-gateway", "openai"],
+            &[
+                "providers has no effect: none of these settings is for anthropic: they are for my-gateway, openai",
+            ],
+        ),
     ] {
-        let config =
-            Config { providers: [(provider.to_owned(), overrides.clone())].into(), ..Config::default() };
+        let providers = provider.iter().map(|name| ((*name).to_owned(), overrides.clone())).collect();
+        let config = Config { providers, ..Config::default() };
         let build = |builder: Builder| builder.config(config.clone()).model("anthropic", "claude-sonnet-4-5");
-        assert_eq!(told(&build), *expected, "{provider}");
+        assert_eq!(told(&build), *expected, "{provider:?}");
     }
     let window = ContextWindow::new(Tokens(900_000), Tokens(1_000));
     let log = Log::default();

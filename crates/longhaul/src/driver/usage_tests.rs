@@ -105,6 +105,34 @@ async fn one_absurd_bill_is_no_dead_end() {
     assert!(of_three.failed.is_empty() && of_three.added_up.is_empty(), "{of_three:?}");
 }
 
+/// Where nothing is compacted, what is too large by count as well is no matter of reports.
+#[tokio::test]
+async fn nothing_is_said_of_reports_where_there_were_none_or_they_change_nothing() {
+    for bills in [false, true] {
+        let told: Arc<Mutex<Vec<EventKind>>> = Arc::default();
+        let log = Arc::clone(&told);
+        let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+        let mut session = Session::builder(SessionId::new("s").unwrap(), window)
+            .config(crate::Config { enabled: false, ..crate::Config::default() })
+            .counter(Arc::new(CharsPer4))
+            .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()))
+            .build()
+            .unwrap();
+        for turn in 0..60 {
+            session.push(Message::user(format!("Q{turn}: {}", "the relay waits for it ".repeat(20))));
+            if bills && turn == 9 {
+                let view = session.prepare().await.unwrap();
+                let usage = Usage { input: view.tokens().scaled(1.2), ..Usage::default() };
+                assert_eq!(session.report_usage(view.id(), &usage), UsageVerdict::Taken);
+            }
+            session.push(Message::assistant("I see."));
+        }
+        assert!(matches!(session.prepare().await, Err(Error::OverBudget { .. })));
+        let is_distrusted = |kind: &EventKind| matches!(kind, EventKind::UsageDistrusted { .. });
+        assert!(!told.lock().unwrap().iter().any(is_distrusted), "{bills}");
+    }
+}
+
 #[tokio::test]
 async fn bills_that_say_the_same_again_are_believed() {
     // A system prompt that nobody told of fills the window.

@@ -6,6 +6,7 @@ use longhaul_tokens::{
 use longhaul_transcript::{Message, Part, Tokens};
 
 use super::{PLAUSIBLE_FACTOR, SessionState, TEMPLATE, refused::Refusals, snapshot::Learned, totals::Totals};
+use crate::policy::{Decision, Hold};
 
 /// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
 #[derive(Clone, Debug, Default)]
@@ -190,15 +191,21 @@ impl SessionState {
     /// Returns the session as it goes by count, where what the provider billed alone leaves no room for what must stay: by count that
     /// takes no more than [half](FITS_WELL) of the budget. A session without a view gets no new report, which could put it right.
     ///
-    /// `None` where that was tried, and what was reported since says the same.
-    pub(crate) fn by_count(&self) -> Option<SessionState> {
-        if self.calibrated.is_distrusted || self.known_tokens() <= self.budget() {
+    /// `None` where that was tried, and what was reported since says the same; where nothing was reported; and where it is too large by
+    /// count as well, and nothing is done about that.
+    pub(crate) fn by_count(&self, now_ms: Option<i64>) -> Option<SessionState> {
+        let is_to_be_tried = !self.calibrated.is_distrusted && self.is_billed();
+        if !is_to_be_tried || self.known_tokens() <= self.budget() {
             return None;
         }
         let mut by_count = self.clone();
         by_count.forget_learned();
         by_count.calibrated.is_distrusted = true;
-        let m = by_count.measure(None);
+        let m = by_count.measure(now_ms);
+        let is_over = by_count.known_tokens() > m.budget;
+        if is_over && matches!(by_count.decide(now_ms), Decision::Hold(Hold::Disabled)) {
+            return None;
+        }
         (m.floor <= m.budget.scaled(FITS_WELL)).then_some(by_count)
     }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
@@ -20,7 +21,8 @@ use crate::compact::{CompactSettings, Kept, StepError};
 /// budget, and what must stay cannot be touched. A step that asks for what cannot be fails the compaction: observers are
 /// told ([`EventKind::Failed`](crate::EventKind::Failed)), and the context stays as it was; at the hard limit it is then
 /// compacted without what steps pin, or, where something else is wrong with one, without any step. So what one both pins and drops
-/// is dropped there: it may be a secret.
+/// is dropped there: it may be a secret. One that panics has asked for what cannot be, and is asked again the next time; where panics
+/// abort, the program ends.
 pub trait CompactionStep: fmt::Debug + Send + Sync {
     /// Returns a short name; the record of a summary bears it where the step changed something.
     fn name(&self) -> &str;
@@ -427,7 +429,10 @@ fn asked(
             }
         }
     };
-    step.changes(&units).into_iter().map(checked).collect()
+    // It is handed what is not changed before it has answered.
+    let changes = catch_unwind(AssertUnwindSafe(|| step.changes(&units)));
+    let panicked = |_| StepError { step: step.name().to_owned(), problem: "it panicked".to_owned() };
+    changes.map_err(panicked)?.into_iter().map(checked).collect()
 }
 
 /// Returns whether `new` may stand where `old` does: who speaks, what is called and what is answered are the same.

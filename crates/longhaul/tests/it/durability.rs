@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use longhaul::{
@@ -74,11 +74,69 @@ async fn a_push_that_cannot_be_written_is_told_of_and_written_later() {
     assert!(session.prepare().await.is_ok());
 }
 
-/// A store whose disk is full at times.
-#[derive(Debug, Default)]
+/// One answer is one write: nobody takes up a session that knows the words of an answer and not its calls.
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn an_answer_of_several_messages_is_written_whole_or_not_at_all() {
+    use longhaul::wire::Format;
+    let answers = [
+        (
+            Format::Responses,
+            r#"{"output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2ln"},
+                {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"Reading both."}]},
+                {"type":"function_call","id":"fc_1","call_id":"k1","name":"read_file","arguments":"{}"},
+                {"type":"function_call","id":"fc_2","call_id":"k2","name":"bash","arguments":"{}"}]}"#,
+        ),
+        (
+            Format::OpenAi,
+            r#"[{"role":"assistant","content":"Reading.","tool_calls":[{"id":"k0","type":"function","function":{"name":"bash","arguments":"{}"}}]},
+                {"role":"tool","tool_call_id":"k0","content":"done"},
+                {"role":"assistant","content":null,"tool_calls":[{"id":"k1","type":"function","function":{"name":"read_file","arguments":"{}"}},
+                {"id":"k2","type":"function","function":{"name":"bash","arguments":"{}"}}]}]"#,
+        ),
+        (
+            Format::Anthropic,
+            r#"[{"role":"assistant","content":[{"type":"tool_use","id":"k0","name":"bash","input":{}}]},
+                {"role":"user","content":[{"type":"tool_result","tool_use_id":"k0","content":"done"},{"type":"text","text":"Go on."}]},
+                {"role":"assistant","content":[{"type":"tool_use","id":"k1","name":"read_file","input":{}},{"type":"tool_use","id":"k2","name":"bash","input":{}}]}]"#,
+        ),
+        (
+            Format::Gemini,
+            r#"[{"role":"model","parts":[{"text":"Reading."}]},{"role":"user","parts":[{"text":"Go on."}]},
+                {"role":"model","parts":[{"functionCall":{"id":"k1","name":"read_file","args":{}}},{"functionCall":{"id":"k2","name":"bash","args":{}}}]}]"#,
+        ),
+    ];
+    for (format, answer) in answers {
+        for allowed in 0..3 {
+            let store = Arc::new(Failing::default());
+            let mut session = builder().store(store.clone()).build().unwrap();
+            session.push(Message::user("Look at both."));
+            store.left.store(allowed, Ordering::Relaxed);
+            let ids = session.push_json(format, answer).unwrap();
+            assert!(ids.len() > 1, "{format}: {}", ids.len());
+            drop(session); // killed
+            store.left.store(u64::MAX, Ordering::Relaxed);
+            let opened = builder().store(store.clone()).open().await.unwrap();
+            let (held, open) = (opened.state().originals().len(), opened.state().open_calls().len());
+            let whole = if allowed == 0 { (1, 0) } else { (1 + ids.len(), 2) };
+            assert_eq!((held, open), whole, "{format}, {allowed} writes");
+        }
+    }
+}
+
+/// A store whose disk is full at times, or after so many writes.
+#[derive(Debug)]
 struct Failing {
     inner: MemoryStore,
     is_down: AtomicBool,
+    left: AtomicU64,
+}
+
+impl Default for Failing {
+    fn default() -> Failing {
+        let (inner, is_down) = (MemoryStore::default(), AtomicBool::default());
+        Failing { inner, is_down, left: AtomicU64::new(u64::MAX) }
+    }
 }
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -87,7 +145,9 @@ type Result<T> = std::result::Result<T, StoreError>;
 #[rustfmt::skip]
 impl SummaryStore for Failing {
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<store::StoredSession> {
-        if self.is_down.load(Ordering::Relaxed) {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        if self.is_down.load(Ordering::Relaxed) || left == 0 {
             return Err(StoreError::backend("writing", "the disk is full"));
         }
         self.inner.transact(session, decide).await

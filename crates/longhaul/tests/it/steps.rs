@@ -135,7 +135,8 @@ async fn a_step_that_cannot_be_done_is_left_out_at_the_hard_limit() {
         let quoted = units.iter().filter(|unit| unit.is_quoted).map(|unit| unit.unit.entries[0].id.ordinal);
         quoted.map(Change::Pin).collect()
     };
-    for (name, asks) in [("unknown", unknown), ("quoted", quoted)] {
+    let panics: Asks = |_| panic!("of the step's own");
+    for (name, asks) in [("unknown", unknown), ("quoted", quoted), ("panics", panics)] {
         for is_before in [true, false] {
             let told: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
             let log = Arc::clone(&told);
@@ -157,10 +158,12 @@ async fn a_step_that_cannot_be_done_is_left_out_at_the_hard_limit() {
                 assert!(view.tokens() <= Tokens(6_000), "{name}: {}", view.tokens());
             }
             let told = told.lock().unwrap().join("\n");
-            assert!(
-                name == "quoted" || told.contains("the step \"unknown\" cannot be done: m4711"),
-                "{told}"
-            );
+            let expected = match name {
+                "unknown" => "the step \"unknown\" cannot be done: m4711",
+                "panics" => "the step \"panics\" cannot be done: it panicked",
+                _ => "",
+            };
+            assert!(told.contains(expected), "{told}");
         }
     }
 }
@@ -200,7 +203,8 @@ async fn a_step_that_asks_for_what_cannot_be_changes_nothing() {
         let at = saying(units, "part_3 says")[0];
         vec![Change::Drop(at), Change::Pin(at)]
     };
-    let wrong: [Asks; 4] = [newest, other_role, unknown, both];
+    let panics = |_: &[StepUnit<'_>]| panic!("of the step's own");
+    let wrong: [Asks; 5] = [newest, other_role, unknown, both, panics];
     for wrong in wrong {
         let mut stepped = session(|builder| builder.step_before(Does("wrong", wrong)));
         let before = sent(&stepped);

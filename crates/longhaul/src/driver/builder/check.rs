@@ -68,32 +68,46 @@ pub(super) fn is_misspelled(config: &Config) -> bool {
     })
 }
 
-/// Returns the tables of settings for models that have no effect, with the reason: where no model was `named`, those of one that
-/// is `talked_to` may be in force already.
+/// Returns the tables of settings for models that have no effect, with the reason: where no provider and model were `named`, those of
+/// one that is `talked_to` may be in force already.
 pub(super) fn of_models(
     config: &Config,
-    named: Option<&str>,
+    named: Option<(&str, &str)>,
     talked_to: Option<&str>,
-) -> Option<(&'static str, String)> {
+) -> Vec<(&'static str, String)> {
     let mut overrides = config.models.values().chain(config.providers.values()).peekable();
-    overrides.peek()?;
-    let all = "models and providers";
-    match (named, talked_to) {
-        (Some(model), _) if !config.models.is_empty() && config.of_model(model).is_none() => {
-            let others: Vec<&str> = config.models.keys().map(String::as_str).collect();
-            let others = others.join(", ");
-            Some(("models", format!("none of these settings is for {model}: they are for {others}")))
-        }
-        (Some(_), _) => None,
-        (None, Some(model)) => {
-            let is_taken = config.of_model(model).is_none_or(|overrides| overrides.is_in_force(config));
-            (!is_taken).then(|| (all, "they are taken for a model that Builder::model names".to_owned()))
-        }
-        (None, None) => {
-            let is_taken = overrides.any(|overrides| overrides.is_in_force(config));
-            (!is_taken).then(|| (all, "none of these settings is for a model that was named".to_owned()))
-        }
+    if overrides.peek().is_none() {
+        return Vec::new();
     }
+    let (is_taken, why) = match (named, talked_to) {
+        (Some((provider, model)), _) => return of_others(config, provider, model),
+        (None, Some(model)) => (
+            config.of_model(model).is_none_or(|overrides| overrides.is_in_force(config)),
+            "they are taken for a model that Builder::model names",
+        ),
+        (None, None) => (
+            overrides.any(|overrides| overrides.is_in_force(config)),
+            "none of these settings is for a model that was named",
+        ),
+    };
+    if is_taken { Vec::new() } else { vec![("models and providers", why.to_owned())] }
+}
+
+/// Returns the tables of settings that are for others than this provider or model alone.
+fn of_others(config: &Config, provider: &str, model: &str) -> Vec<(&'static str, String)> {
+    let of_model = config.of_model(model).is_some();
+    let of_provider = config.of_provider(provider).next().is_some();
+    [
+        ("models", model, config.models.keys().collect::<Vec<_>>(), of_model),
+        ("providers", provider, config.providers.keys().collect(), of_provider),
+    ]
+    .into_iter()
+    .filter(|(.., others, is_taken)| !others.is_empty() && !is_taken)
+    .map(|(table, name, others, _)| {
+        let others = others.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        (table, format!("none of these settings is for {name}: they are for {others}"))
+    })
+    .collect()
 }
 
 /// Checks that a counter counts: nothing would ever be due by one that says 0 of everything.
