@@ -105,6 +105,12 @@ use worked::Worked;
 
 /// Settings of [`summarize`]. Shares are the most that each may take; where they come to more than 1 together, those that stand first
 /// in a summary leave nothing for the rest.
+///
+/// ```
+/// # use longhaul_summarize::RulesOptions;
+/// let mut options = RulesOptions::default();
+/// options.task_share = 0.3;
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RulesOptions {

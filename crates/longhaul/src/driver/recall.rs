@@ -213,7 +213,8 @@ fn line(Found { ordinal, message, by }: &Found) -> Line {
     }
     let said = words(message);
     let place = if by.is_empty() { None } else { Query::new(by).place_in(&said) };
-    Line { begins: format!("m{ordinal} {}: ", message.who()), said, place }
+    let lacks = if by.is_empty() || place.is_some() { "" } else { " (without these words)" };
+    Line { begins: format!("m{ordinal} {}{lacks}: ", message.who()), said, place }
 }
 
 /// Returns what a message says, calls and results included.

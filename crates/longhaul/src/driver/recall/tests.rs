@@ -12,6 +12,8 @@ async fn the_model_gets_what_a_handle_stands_for_within_bounds() {
     let recall = async |arguments: &str| session.recall(arguments).await.unwrap();
     assert_eq!(recall(r#"{"message":"m0"}"#).await, "m0 user: The port is 4711.");
     assert_eq!(recall(r#"{"query":"PORT 4711"}"#).await, "m0 user: The port is 4711.");
+    let lacking = recall(r#"{"message":"m0","query":"walrus"}"#).await;
+    assert_eq!(lacking, "m0 user (without these words): The port is 4711.");
     let both = recall(r#"{"message":"m0-m1"}"#).await;
     assert!(both.starts_with("m0 user: The port is 4711.\n\nm1 assistant: long long"), "{both}");
     assert!(recall("seven").await.starts_with("the arguments are no JSON"));
