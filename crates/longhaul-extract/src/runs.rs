@@ -473,7 +473,10 @@ fn is_silent(output: &[&str], script: &[Simple<'_>]) -> bool {
 
 /// Whether all that was `said` is what the runner of a package's scripts shows of the one it runs, and that says nothing when all is well.
 fn shows_silent(said: &[&str], silent: &[&str]) -> bool {
-    let shown = |line: &&str| line.strip_prefix("$ ").or(line.strip_prefix("> ")).map(str::to_owned);
+    let shown = |line: &&str| {
+        let line = runner::unprefixed(line);
+        line.strip_prefix("$ ").or(line.strip_prefix("> ")).map(str::to_owned)
+    };
     let Some(shown) = said.iter().map(shown).collect::<Option<Vec<String>>>() else { return false };
     let runs = shown.last().map(|last| simples(last)).unwrap_or_default();
     matches!(&runs[..], [only] if silent.contains(&kind::program_name(only)))

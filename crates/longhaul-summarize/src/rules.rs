@@ -354,6 +354,8 @@ impl<'a> Reading<'a> {
             looks: &self.looks,
             worked: &Worked::new(request.entries, few.persons, &acts.calls),
         };
+        // Who meets is nobody's user.
+        let decided_by_user = if sections::is_meeting(request) { &[][..] } else { &decided[..] };
         let page = Page {
             fixed: &fixed.first,
             last: &fixed.last,
@@ -365,7 +367,7 @@ impl<'a> Reading<'a> {
             trail: &trail,
             domain: request.index.domain(),
             said_by_person: account::said_by_person(request, few),
-            decided: decided.iter().map(|one| (one.message, statement_key(&one.text))).collect(),
+            decided: decided_by_user.iter().map(|one| (one.message, statement_key(&one.text))).collect(),
         };
         let least = page.text(&[]);
         coverage.read(&least);

@@ -110,7 +110,7 @@ fn count(tests: &mut TestCounts, body: &str, at: usize, lines: &[&str]) {
 }
 
 /// Returns the line without what a task runner puts before it: `[test:ci] `, `@a/core test: `, `core:test: `.
-fn unprefixed(line: &str) -> &str {
+pub(super) fn unprefixed(line: &str) -> &str {
     let trimmed = line.trim_start();
     if let Some((task, rest)) = trimmed.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         let is_task = task.len() <= 40

@@ -62,6 +62,7 @@ fn only_what_the_source_settles_is_told() {
         ("npm run lint | tail -5", Unstated, "> relay@1.0.0 lint\n> eslint src", Passed),
         ("bun run test | tail -5", Unstated, "$ bun test src/", Unknown),
         ("cargo test > log.txt 2>&1; echo \"exit code: $?\"", Unstated, "exit code: 0", Unknown),
+        ("mise run fmt", Unstated, "[fmt] $ gofmt -w .", Passed),
         ("cargo fmt --all -- --check 2>&1 | tail -5", Unstated, "", Passed),
         ("cargo fmt --check | grep -c Diff", Unstated, "", Unknown),
         ("cargo clippy --all-targets 2>&1 | tail -3", Unstated, "    Finished `dev` profile in 2s", Passed),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 use longhaul_extract::Decision;
-use longhaul_transcript::{Constraint, Entry, Role, Tokens};
+use longhaul_transcript::{Constraint, Entry, Tokens};
 
 use super::{
     RulesOptions,
@@ -116,11 +116,6 @@ impl<'a> Fixed<'a> {
             let body = self.clip(goal, self.options.state_share);
             self.add(Heading::Goal, body);
         }
-    }
-
-    pub(super) fn has_assistant(&self) -> bool {
-        let mut all = self.request.entries.iter().chain(self.request.kept);
-        all.any(|entry| entry.message.role == Role::Assistant)
     }
 
     /// Returns the last message in which a person says something.

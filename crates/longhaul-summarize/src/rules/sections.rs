@@ -1,7 +1,7 @@
 //! The sections that stand whatever the ranking says, in their order.
 
 use longhaul_extract::{Decision, Domain, Statement, StatementKind};
-use longhaul_transcript::{Summary, Tokens};
+use longhaul_transcript::{Role, Summary, Tokens};
 
 use super::{
     RulesOptions,
@@ -58,7 +58,7 @@ pub(crate) fn sections(
         fixed.earlier(earlier);
     }
     // A meeting asks nobody for anything, and what is said in it is no rule of the user's.
-    let is_meeting = request.index.domain() == Domain::Talk && !fixed.has_assistant();
+    let is_meeting = is_meeting(request);
     // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
     if !is_meeting {
         let rules = &summary.constraints;
@@ -79,6 +79,12 @@ pub(crate) fn sections(
     fixed.checks(acts);
     fixed.last_words(acts);
     Sections { first, last: fixed.sections }
+}
+
+/// Returns whether people meet, and no model is among them.
+pub(super) fn is_meeting(request: &SummaryRequest<'_>) -> bool {
+    let mut all = request.entries.iter().chain(request.kept);
+    request.index.domain() == Domain::Talk && !all.any(|entry| entry.message.role == Role::Assistant)
 }
 
 /// In less room than this, rules come before what was asked since.

@@ -156,17 +156,18 @@ impl Fixed<'_> {
     }
 
     /// Returns a line for each kind of check that ran after the last edit and does not say how it went, oldest first: what is known of an
-    /// earlier run of it is old.
+    /// earlier run of it is old. How a build went, what runs next shows.
     fn unsettled(&self, runs: &[Run], acts: &Acts) -> Vec<String> {
         let files = acts.files.iter().chain(&acts.files_after);
         let edited = files.flat_map(|file| &file.trail).map(|edit| edit.message).max().unwrap_or_default();
         let mut known: HashSet<Purpose> = HashSet::new();
         let since = runs.iter().rev().take_while(|run| run.message > edited);
-        let newest = since.filter(|run| run.purpose.is_check() && known.insert(run.purpose));
+        let is_check = |run: &Run| run.purpose.is_check() && run.purpose != Purpose::Build;
+        let newest = since.filter(|run| is_check(run) && known.insert(run.purpose));
         let open = newest.filter(|run| run.verdict == Verdict::Unknown && run.answered.is_some());
         let open = open.filter(|run| !self.stands_below(run));
         let line = |run: &Run| {
-            let heart = clipped(&one_line(&run.heart), HEART_CHARS);
+            let heart = clipped(&one_line(&run.heart), UNSETTLED_CHARS);
             format!("{}: outcome not stated (m{})", self.trail.below(&heart), run.message)
         };
         let mut lines: Vec<String> = open.map(line).collect();
@@ -337,6 +338,9 @@ const MOST_REFUSALS: usize = 4;
 
 /// Characters of a command that is named beside it.
 const HEART_CHARS: usize = 80;
+
+/// The same of one that does not say how it went: there is little to tell.
+const UNSETTLED_CHARS: usize = 40;
 
 /// What was said last stays whole where it is under this share of the limit.
 const LAST_WORDS_SHARE: f64 = 0.25;

@@ -433,6 +433,22 @@ fn what_a_message_sets_down_holds_also_where_it_is_answered() {
     }
 }
 
+/// In a long message that is answered, behind its first sentences.
+#[test]
+fn what_a_person_decides_stands_under_its_heading_wherever_it_was_said() {
+    let long =
+        "Please look at the relay of the third hall and at what it does with the packets of the edge. "
+            .repeat(4);
+    let call = r#"!Read#r1 {"file_path":"src/relay.rs"}"#;
+    let said = format!(
+        "user: Look at the edge.\nassistant: {call}\ntool#r1: fn relay() {{}}\nassistant: It waits.\nuser: {long}For the store we will use Postgres with logical replication. Tell me what you find in the relay.\nassistant: It waits for the lock.\nuser: And the edge?\nassistant: It is next."
+    );
+    let text = draft(&said, 900).text;
+    let decided = text.split("## Decisions of the user\n").nth(1).and_then(|rest| rest.split("\n## ").next());
+    assert_eq!(decided, Some("m4 … For the store we will use Postgres with logical replication."), "{text}");
+    assert_eq!(text.matches("logical replication").count(), 1, "{text}");
+}
+
 #[test]
 fn checks_after_the_last_edit_are_told_also_where_they_do_not_say_how_they_went() {
     let said = r#"
@@ -455,7 +471,7 @@ assistant: With the edge.
     for told in [
         "cargo test: passed (m5), 3 passed, 0 failed",
         "cargo fmt --check: passed (m9)",
-        "cargo clippy --all-targets 2>&1 | grep -E 'warning|error': outcome not stated (m7)",
+        "cargo clippy --all-targets 2>&1 | grep -…: outcome not stated (m7)",
     ] {
         assert!(text.contains(told), "{told} is missing in\n{text}");
     }
