@@ -29,6 +29,18 @@ impl Costs {
         }
     }
 
+    /// Sets what a message costs of which that is known.
+    #[cfg(feature = "wire")]
+    pub(crate) fn set(&mut self, ordinal: u64, tokens: Tokens) {
+        let known = match ordinal.checked_sub(self.first) {
+            Some(at) => usize::try_from(at).ok().and_then(|at| self.newest.get_mut(at)),
+            None => self.older.get_mut(&ordinal),
+        };
+        if let Some(cost) = known {
+            *cost = tokens;
+        }
+    }
+
     /// Returns the newest, the last said first.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = Tokens> {
         self.newest.iter().rev().copied()

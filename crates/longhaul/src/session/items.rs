@@ -65,6 +65,17 @@ impl Items {
         self.0.push(Placed { shown, counts: weight.counts, sums });
     }
 
+    /// Returns the same with what `instead` has for an element in its place, at what that costs.
+    #[cfg(feature = "wire")]
+    pub(crate) fn with(&self, instead: impl Fn(&Shown) -> Option<Shown>) -> Items {
+        let mut items = Items::default();
+        for placed in self.placed() {
+            let shown = instead(&placed.shown).unwrap_or_else(|| placed.shown.clone());
+            items.0.push(Placed { shown, ..placed.clone() });
+        }
+        items
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

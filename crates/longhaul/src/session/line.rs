@@ -295,19 +295,28 @@ impl Line {
 
     /// Puts `instead` in the place of the originals with these ordinals that are at hand. The lineages stay those of what was said.
     pub(crate) fn forget(&mut self, ordinals: impl IntoIterator<Item = u64>, instead: &Arc<Message>) {
-        let hash = instead.content_hash();
-        let (full, last) = (Arc::make_mut(&mut self.full), Arc::make_mut(&mut self.last));
         for ordinal in ordinals {
-            let (chunk, at) = ((ordinal / CHUNK) as usize, (ordinal % CHUNK) as usize);
-            let n_full = full.len();
-            let held = match full.get_mut(chunk) {
-                Some(chunk) => chunk.held.as_mut().map(Arc::make_mut),
-                None => Some(&mut *last).filter(|_| chunk == n_full),
-            };
-            let Some(original) = held.and_then(|held| held.get_mut(at)) else { continue };
-            let id = MessageId { ordinal, hash };
+            self.replace(ordinal, instead, OnceLock::new());
+        }
+    }
+
+    /// Puts a message as it was said in the place of what is at hand of it, which is it without its secrets. The lineages stay.
+    #[cfg(feature = "wire")]
+    pub(crate) fn say_again(&mut self, ordinal: u64, message: &Arc<Message>, clean: Arc<Clean>) {
+        self.replace(ordinal, message, Some(clean).into());
+    }
+
+    fn replace(&mut self, ordinal: u64, instead: &Arc<Message>, clean: OnceLock<Option<Arc<Clean>>>) {
+        let (chunk, at) = ((ordinal / CHUNK) as usize, (ordinal % CHUNK) as usize);
+        let n_full = self.full.len();
+        let held = match Arc::make_mut(&mut self.full).get_mut(chunk) {
+            Some(chunk) => chunk.held.as_mut().map(Arc::make_mut),
+            None => Some(Arc::make_mut(&mut self.last)).filter(|_| chunk == n_full),
+        };
+        if let Some(original) = held.and_then(|held| held.get_mut(at)) {
+            let id = MessageId { ordinal, hash: instead.content_hash() };
             original.entry = Entry { id, message: Arc::clone(instead), ..original.entry.clone() };
-            original.clean = OnceLock::new();
+            original.clean = clean;
         }
     }
 

@@ -1,15 +1,25 @@
 //! Secrets are taken out of everything that is made from a message.
 
+#[cfg(feature = "wire")]
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[cfg(feature = "wire")]
 use longhaul_redact::Asked;
 use longhaul_redact::{Answers, Redactor};
+#[cfg(feature = "wire")]
+use longhaul_transcript::Part;
 use longhaul_transcript::{Entry, Message, Redacted, Span, SummaryRecord};
 
 use super::{
     SessionState,
     line::{Clean, Original},
+};
+#[cfg(feature = "wire")]
+use super::{
+    Shown,
+    items::Placed,
+    rewrite::{Counted, counted},
 };
 
 impl SessionState {
@@ -17,7 +27,8 @@ impl SessionState {
     ///
     /// Secrets are taken out of everything that is made from a message: facts, summaries, what is sent to a summarizer, what is
     /// stored. The view and the originals show the user's own text and are not altered; where a session is taken up from a
-    /// store they show placeholders, since the store has nothing else. The built-in rules are the default.
+    /// store they show placeholders, since the store has nothing else, until a history says them again ([`sync`](Self::sync)). What is
+    /// shown in a shorter form is without secrets. The built-in rules are the default.
     pub fn set_redactor(&mut self, redactor: Option<Redactor>) {
         self.redactor = redactor;
     }
@@ -57,6 +68,58 @@ impl SessionState {
         }
     }
 
+    /// Puts what the front end says again in the place of what came back from a store without its secrets, so that it goes out in the
+    /// words of this very request: in memory alone. `ordinals` are those of the first messages of `document`.
+    #[cfg(feature = "wire")]
+    pub(super) fn say_again(
+        &mut self,
+        document: &longhaul_wire::Document,
+        ordinals: impl IntoIterator<Item = Option<u64>>,
+    ) {
+        let mut again: BTreeSet<u64> = BTreeSet::new();
+        for (said, ordinal) in document.transcript().entries().iter().zip(ordinals) {
+            let Some(ordinal) = ordinal else { continue };
+            let is_clean = |here: &&Entry| here.id.hash != said.id.hash && has_placeholder(&here.message);
+            let Some(here) = self.originals.get(ordinal).filter(is_clean) else { continue };
+            let message = document.spelled(said.id.ordinal).map_or_else(|| said.message.clone(), Arc::new);
+            let answers = self.answers.get(&ordinal).cloned().unwrap_or_default();
+            let clean = self.clean_answer(&message, &answers).filter(|clean| clean.hash == here.id.hash);
+            if let Some(clean) = clean {
+                self.originals.say_again(ordinal, &message, clean);
+                // What was said since the last snapshot was counted as the store has it.
+                let counts = self.count(message.content_hash(), &message);
+                self.costs.set(ordinal, counts.total());
+                again.insert(ordinal);
+            }
+        }
+        if !again.is_empty() {
+            self.show_again(&again);
+        }
+    }
+
+    /// Shows these originals in the words that they have now, where they are shown whole. They cost what they did when they were said,
+    /// and what was sent before begins with them.
+    #[cfg(feature = "wire")]
+    fn show_again(&mut self, again: &BTreeSet<u64>) {
+        let in_words = |shown: &Shown| match shown {
+            Shown::Message { id, digested: false, .. } if again.contains(&id.ordinal) => {
+                self.whole(id.ordinal)
+            }
+            _ => None,
+        };
+        let of_now = |placed: &Placed| match in_words(&placed.shown) {
+            Some(whole) => (whole, None),
+            None => counted(placed),
+        };
+        let shown: Vec<Counted> = self.items.placed().map(of_now).collect();
+        let sent = self.sent.as_ref().map(|(items, len)| (items.with(in_words), *len));
+        let (anchor, stable, cut) = (self.calibrated.anchor(), self.stable, self.cut);
+        self.set_items(shown);
+        self.calibrated.set_anchor(anchor);
+        (self.stable, self.cut, self.sent) = (stable, cut, sent);
+        self.recalibrate();
+    }
+
     /// Returns `record` without secrets, which a model may have put there against all rules.
     pub(crate) fn redacted_record(&self, record: &SummaryRecord) -> Redacted<SummaryRecord> {
         match &self.redactor {
@@ -75,4 +138,16 @@ impl SessionState {
     pub(super) fn entries_from(&self, start: u64) -> Vec<Entry> {
         self.clean_in(Span { start, end: u64::MAX })
     }
+}
+
+/// Returns whether a placeholder stands in the place of a secret.
+#[cfg(feature = "wire")]
+fn has_placeholder(message: &Message) -> bool {
+    let is_in = |text: &str| longhaul_redact::placeholders(text) > 0;
+    message.parts.iter().any(|part| match part {
+        Part::Text(text) => is_in(text),
+        Part::ToolCall(call) => is_in(&call.arguments.0),
+        Part::ToolResult(result) => is_in(&result.joined_text()),
+        _ => false,
+    })
 }

@@ -87,11 +87,15 @@ impl SessionState {
         Ok(Rewrite { action, reason, record: None, cut: None, outcome })
     }
 
-    /// Returns the messages of the view from element `fixed` on, as entries with the content that is shown.
+    /// Returns the messages of the view from element `fixed` on, as entries with the content that is shown, without secrets: a shorter
+    /// form is stored, and is to be the same when it comes back.
     fn view_entries(&self, fixed: usize) -> Vec<Entry> {
+        let redactor = self.redactor.as_ref();
+        let clean = |ordinal| self.originals.original(ordinal)?.clean(redactor);
         let entry = |shown: &Shown| match shown {
-            Shown::Message { id, message, .. } => {
-                Some(Entry { id: *id, lineage: id.hash, message: Arc::clone(message) })
+            Shown::Message { id, message, digested } => {
+                let clean = clean(id.ordinal).filter(|_| !digested).map(|clean| &clean.message);
+                Some(Entry { id: *id, lineage: id.hash, message: Arc::clone(clean.unwrap_or(message)) })
             }
             _ => None,
         };

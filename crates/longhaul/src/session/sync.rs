@@ -93,7 +93,8 @@ impl SessionState {
     /// pictures, the beginning (and the end) with a mark where it was cut, or a note alone that says nothing but that something was left out
     /// (`[Old tool result content cleared]`, `Old environment output: (14 lines omitted)`). The view goes on from them as they were said. What
     /// else became of a result is an edit: another picture, another outcome, a cut that is not said, and what was taken out for what it says
-    /// (`[REDACTED]`, `[omitted for security]`). What a store has without its secrets is what was said with them.
+    /// (`[REDACTED]`, `[omitted for security]`). What a store has without its secrets is what was said with them, and goes out as the
+    /// history says it: in memory alone, never into the store, a summary or an event.
     ///
     /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history
@@ -102,12 +103,18 @@ impl SessionState {
     /// # Errors
     /// When originals are needed that are not at hand.
     pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
-        let Known { entries, put_back } = self.as_said_here(document.transcript().entries())?;
+        let all = document.transcript().entries();
+        let front = all.iter().take_while(|entry| standing::is_instruction(&entry.message)).count() as u64;
+        // Instructions that came back without their secrets are not worded otherwise.
+        self.say_again(document, (0..front).map(Some));
+        let Known { entries, put_back } = self.as_said_here(all)?;
         let spelled = |at| document.spelled((at - put_back.partition_point(|put| *put < at)) as u64);
         let sync = self.go_to(&entries, spelled)?;
         let own = sync.ordinals.into_iter().enumerate();
         let own = own.filter(|(at, _)| put_back.binary_search(at).is_err()).map(|(_, ordinal)| ordinal);
-        Ok(SyncReport { change: sync.change, ordinals: own.collect() })
+        let ordinals: Vec<Option<u64>> = own.collect();
+        self.say_again(document, ordinals.iter().copied());
+        Ok(SyncReport { change: sync.change, ordinals })
     }
 
     /// Brings the session to where `said` is; `spelled` gives its messages as the front end spells them.

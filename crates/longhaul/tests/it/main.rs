@@ -34,6 +34,8 @@ mod refused;
 mod resumed;
 mod room;
 #[cfg(feature = "wire")]
+mod said_again;
+#[cfg(feature = "wire")]
 mod sealed;
 mod seed_000;
 mod seed_001;
@@ -48,5 +50,7 @@ mod steps;
 mod summarizers;
 #[cfg(feature = "wire")]
 mod thinking;
+#[cfg(feature = "sqlite")]
+mod two_processes;
 mod untold;
 mod work;
