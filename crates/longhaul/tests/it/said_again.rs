@@ -169,11 +169,7 @@ async fn a_session_for_each_request_sends_what_one_that_stays_sends() {
             let (view, change) = client.request(&came).await;
             let (other, other_change) = follow(&mut open, &came).await;
             assert_eq!(change, other_change, "{format} {nth}");
-            assert_eq!(
-                serde_json::to_value(change).unwrap().to_string().contains(changes),
-                true,
-                "{change:?}"
-            );
+            assert!(serde_json::to_value(change).unwrap().to_string().contains(changes), "{change:?}");
             let json = |view: &View| view.to_json(format).unwrap().json;
             let (one, other_json) = (json(&view), json(&other));
             let at = one.bytes().zip(other_json.bytes()).take_while(|(one, other)| one == other).count();
