@@ -82,7 +82,7 @@ const OWN: [&str; 49] = [
 /// Returns a line of a summary's own making without what it says in a fixed form.
 fn plain(line: &str) -> String {
     let line = line.strip_suffix("by commands as well").unwrap_or(line);
-    line.replacen(": refused, the user said: ", ": ", 1)
+    line.replacen(": refused, the user said: ", ": ", 1).replacen(": outcome not stated (m", " (m", 1)
 }
 
 /// What a summary notes behind what it quotes.
@@ -506,6 +506,9 @@ branch: main (m10)
 git push: failed: ! [rejected] main -> main (m10)
 ## Checks and failures (quoted)
 cargo test: passed (m7), 3 passed, 0 failed
+cargo test: outcome not stated (m7)
+## Decisions of the user
+m16 No, undo that.
 ## The assistant's last words (m15, then 1 call, the last in m17)
 The lock is mended."#;
         assert_eq!(lost(so), Vec::<String>::new());
@@ -514,6 +517,7 @@ The lock is mended."#;
             "## Request (m15)\nThe lock is mended.",
             "## The assistant's last words (m16)\nNo, undo that.",
             "## Asked before\nm15 The lock is mended.",
+            "## Decisions of the user\nm15 The lock is mended.",
             "## Rules and facts from the user\n- m3: Then it never yields.",
             "## Findings and progress, in the assistant's words\nm0 Never push.",
             // Nothing became of it so.

@@ -3,6 +3,8 @@
 use longhaul_extract::{Decision, decisions, sentences, speaker::Speakers};
 use longhaul_transcript::{Entry, Role};
 
+use super::persons::leads_in;
+
 /// What persons said with words of taking something back, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Overruling(Vec<Decision>);
@@ -174,7 +176,9 @@ pub(super) fn decided(
     overruling: &Overruling,
     speakers: &Speakers,
 ) -> Vec<Decision> {
-    overruling.standing([before, decisions(entries, speakers)].concat())
+    // What only leads in others says nothing by itself.
+    let said = decisions(entries, speakers).into_iter().filter(|one| !leads_in(&one.text));
+    overruling.standing(before.into_iter().chain(said).collect())
 }
 
 /// Returns whether a person who says `said` takes back what was decided before in the words `of` it: it has a word of that, and what it

@@ -2,8 +2,8 @@
 
 use hashbrown::HashSet;
 use longhaul_extract::{
-    Check, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
-    each_act, statement_key,
+    Check, Domain, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
+    checks, each_act, statement_key,
 };
 use longhaul_transcript::{FileNote, Tokens, clipped, one_line};
 
@@ -158,6 +158,9 @@ impl Fixed<'_> {
     /// Returns a line for each kind of check that ran after the last edit and does not say how it went, oldest first: what is known of an
     /// earlier run of it is old. How a build went, what runs next shows.
     fn unsettled(&self, runs: &[Run], acts: &Acts) -> Vec<String> {
+        if self.request.index.domain() != Domain::Coding {
+            return Vec::new();
+        }
         let files = acts.files.iter().chain(&acts.files_after);
         let edited = files.flat_map(|file| &file.trail).map(|edit| edit.message).max().unwrap_or_default();
         let mut known: HashSet<Purpose> = HashSet::new();

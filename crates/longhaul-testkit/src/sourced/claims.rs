@@ -40,7 +40,8 @@ impl<'s> Section<'s> {
     /// Whether who says what stands here may be in this role.
     fn is_said_by(&self, message: &Message) -> bool {
         match message.role {
-            Role::Assistant => !self.begins(&["Request", "Asked", "Rules"]),
+            Role::Assistant => !self.begins(&["Request", "Asked", "Rules", "Decisions of the user"]),
+            _ if self.begins(&["Decisions of the user"]) => true,
             // A reader of a file may know better who speaks.
             _ if message.speaker.is_some() => true,
             _ => {
