@@ -6,6 +6,7 @@ use std::ops::Range;
 use memchr::{memchr, memmem, memrchr};
 
 use crate::{
+    generated,
     named::{LONGEST_VALUE, Named, is_label, is_word, quoted},
     objects,
     rules::Shape,
@@ -24,6 +25,7 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
         Shape::Manifest => manifest(text, head),
         Shape::WebKey => members(text, head),
         Shape::Object => objects::values(text, head),
+        Shape::Generated => generated::value(text, head),
     }
 }
 

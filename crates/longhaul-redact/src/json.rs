@@ -208,7 +208,8 @@ fn keep_inside_literals(json: &str, struck: &mut Vec<Struck>) {
         // The second search knows better where a secret with escapes in it ends.
         // It may stand between two strings, and not reach the second.
         let text = json.get(span.clone()).unwrap_or_default();
-        if text.is_empty() || text.contains('\\') || is_replaced(text.as_bytes()) {
+        let is_whole = span == *literal;
+        if text.is_empty() || text.contains('\\') && !is_whole || is_replaced(text.as_bytes()) {
             return false;
         }
         let span = if *is_escaped { escapes.widen(span) } else { span };

@@ -29,6 +29,7 @@ mod asking;
 mod bare;
 mod base64;
 mod error;
+mod generated;
 mod hex;
 mod hidden;
 mod json;

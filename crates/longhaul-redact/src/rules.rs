@@ -94,6 +94,8 @@ pub(crate) enum Shape {
     WebKey,
     /// The field of an object that names a secret, or what opens such an object, for its value.
     Object,
+    /// A name and what opens or assigns its value, for that value where a generator made it.
+    Generated,
 }
 
 #[derive(Debug)]

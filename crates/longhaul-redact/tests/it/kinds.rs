@@ -177,7 +177,7 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    fn text(&mut self, alphabet: &[u8], length: usize) -> String {
+    pub(crate) fn text(&mut self, alphabet: &[u8], length: usize) -> String {
         (0..length).map(|_| char::from(alphabet[self.next() as usize % alphabet.len()])).collect()
     }
 

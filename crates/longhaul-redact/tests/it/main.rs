@@ -3,6 +3,7 @@
 mod answers;
 mod arguments;
 mod canaries;
+mod generated;
 mod innocents;
 mod kinds;
 mod labelled;
