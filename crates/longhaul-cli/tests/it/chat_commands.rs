@@ -272,7 +272,7 @@ fn words_that_are_no_session_are_looked_for() {
     // A file that is a session is none of the words.
     elsewhere.file("other.json", br#"[{"role":"user","content":"hello"}]"#);
     let ran = folder.run_in(elsewhere.path(), &["recall", "other.json", "touch"], b"");
-    assert!(ran.code != 0 && ran.stderr.contains("nothing of other.json is recorded"), "{}", ran.stderr);
+    assert!(ran.code != 0 && ran.stderr.contains("nothing is recorded of other.json"), "{}", ran.stderr);
     // A session's name alone asks for nothing in it.
     let ran = folder.run_in(elsewhere.path(), &["recall", "one"], b"");
     assert!(
