@@ -286,7 +286,8 @@ fn a_summary_is_shown_and_edited_before_it_is_used() {
     );
 
     // A line that nothing shows is pointed out, and stands if it is insisted on.
-    let editor = "sh -c 'printf \"\\n- Ask Mara before db-prod-7 is touched.\\n\" >> \"$0\"'";
+    let editor =
+        "sh -c 'sed -i \"\\$d\" \"$0\"; printf \"\\n- Ask Mara before db-prod-7 is touched.\\n\" >> \"$0\"'";
     let edited = review(editor, "e\ny\n", &["--report", "report.json"]);
     assert_eq!(edited.code, 0, "{}", edited.stderr);
     assert!(

@@ -94,10 +94,7 @@ impl<'a> Known<'a> {
         for item in own.filter(|_| !unread.is_empty()).and_then(items_of).into_iter().flatten() {
             note_fields(item, &mut kept);
         }
-        // The id of an item of Responses is the server's own handle on it, and goes with the reasoning before it.
-        let is_handle = |path: &str| format == Format::Responses && path == "id";
-        let lost = unread.into_iter().filter(|(path, field)| !kept.contains(field) && !is_handle(path));
-        for (path, _) in lost {
+        for (path, _) in unread.into_iter().filter(|(_, field)| !kept.contains(field)) {
             losses.field(path, at);
         }
     }

@@ -20,10 +20,15 @@ struct Run {
 }
 
 /// Talks for 150 turns; `bill` says what is reported in which turn for a request that costs so much.
-async fn run(mut bill: impl FnMut(u64, u64) -> u64) -> Run {
+async fn run(bill: impl FnMut(u64, u64) -> u64) -> Run {
+    run_of(4_000, |turn| 3 + turn * 7 % 5, bill).await
+}
+
+/// The same in another window, with requests that are `long` in their turn.
+async fn run_of(window: u64, long: impl Fn(u64) -> u64, mut bill: impl FnMut(u64, u64) -> u64) -> Run {
     let events: Arc<Mutex<Vec<EventKind>>> = Arc::default();
     let told = Arc::clone(&events);
-    let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+    let window = ContextWindow::new(Tokens(window), Tokens(500));
     let mut session = Session::builder(SessionId::new("s").unwrap(), window)
         .counter(Arc::new(CharsPer4))
         .observer(move |event: &Event| told.lock().unwrap().push(event.kind.clone()))
@@ -32,7 +37,7 @@ async fn run(mut bill: impl FnMut(u64, u64) -> u64) -> Run {
     let mut run = Run::default();
     for turn in 0..150u64 {
         let words = |n: u64| "the relay waits for word 12345 of it ".repeat(n as usize);
-        session.push(Message::user(format!("Q{turn}: {}", words(3 + turn * 7 % 5))));
+        session.push(Message::user(format!("Q{turn}: {}", words(long(turn)))));
         match session.prepare().await {
             Ok(view) => {
                 let costs: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
@@ -70,6 +75,25 @@ async fn what_running_totals_taught_is_forgotten_and_told_once() {
         assert_eq!((totals.failed.len(), totals.added_up.len()), (0, 1), "{totals:?}");
         assert!(totals.added_up[0] < 9 && totals.taken < 9, "{totals:?}");
         assert!(totals.compactions <= right.compactions + 1, "{totals:?} {right:?}");
+    }
+}
+
+#[tokio::test]
+async fn running_totals_of_uneven_turns_are_no_dead_end() {
+    for seed in 0..3u64 {
+        let drawn = |turn: u64| (seed * 977 + turn).wrapping_mul(6_364_136_223_846_793_005) >> 33;
+        let mut sum = 0;
+        let totals = run_of(
+            8_000,
+            |turn| 15 + drawn(turn) % 120,
+            |_, costs| {
+                sum += costs;
+                sum
+            },
+        );
+        let totals = totals.await;
+        assert_eq!((totals.failed.len(), totals.added_up.len()), (0, 1), "{seed}: {totals:?}");
+        assert!(totals.taken < 20, "{seed}: {totals:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Totals {
     /// The last report, and what was counted of its request.
     last: Option<(Tokens, Tokens)>,
-    /// How many reports in a row went on so from the one before.
+    /// How many reports did so for sure, with none between that did not.
     n: u32,
 }
 
@@ -21,6 +21,9 @@ const OF_COUNT: (f64, f64) = (0.85, 1.6);
 
 /// A report lies this much further above the one before than what was added to the request explains.
 const BEYOND_GROWTH: f64 = 1.25;
+
+/// No bill is as many times what is counted, request after request, while each lies a request above the one before.
+const OF_ONE_REQUEST: f64 = 6.0;
 
 impl Totals {
     pub(super) fn is_default(&self) -> bool {
@@ -38,16 +41,22 @@ impl Totals {
         if self.last == Some((reported, counted)) {
             return;
         }
-        let goes_on = self.last.is_some_and(|(before, of)| {
-            let above = reported - before;
-            // What the same kind of bill makes of what was added.
-            let grown = before.scaled((counted - of).ratio_of(of));
-            let (least, most) = OF_COUNT;
-            above >= counted.scaled(least)
-                && above <= counted.scaled(most)
-                && above >= grown.scaled(BEYOND_GROWTH)
+        let (least, most) = OF_COUNT;
+        let above = |before| reported - before;
+        let went_on = self.last.filter(|(before, _)| {
+            above(*before) >= counted.scaled(least) && above(*before) <= counted.scaled(most)
         });
-        self.n = if goes_on { self.n.saturating_add(1) } else { 0 };
+        self.n = match went_on {
+            None => 0,
+            Some((before, of)) => {
+                // What the same kind of bill makes of what was added.
+                let grown = before.scaled((counted - of).ratio_of(of));
+                let is_no_bill = above(before) >= grown.scaled(BEYOND_GROWTH)
+                    || reported >= counted.scaled(OF_ONE_REQUEST) && before >= of.scaled(OF_ONE_REQUEST);
+                // A request that grew much may be billed so, or be the next in a total.
+                self.n.saturating_add(u32::from(is_no_bill))
+            }
+        };
         self.last = Some((reported, counted));
     }
 }
@@ -79,6 +88,34 @@ mod tests {
             });
             let known = known_after(totals);
             assert!(known.is_some_and(|at| at <= 7), "{percent} {beside}: {known:?}");
+        }
+    }
+
+    /// Requests of a conversation whose turns are as large as they happen to be.
+    fn uneven(seed: u64) -> impl Iterator<Item = (u64, u64)> {
+        let (mut drawn, mut counted, mut sum) = (seed, 300, 0);
+        (0..60).map(move |_| {
+            drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            counted += 150 + (drawn >> 33) % 1_300;
+            if counted > 6_400 {
+                counted = 2_200;
+            }
+            sum += counted;
+            (sum, counted)
+        })
+    }
+
+    #[test]
+    fn a_running_total_is_known_and_stays_so_where_turns_are_uneven() {
+        for seed in 0..40 {
+            let known = known_after(uneven(seed));
+            assert!(known.is_some_and(|at| at <= 16), "{seed}: {known:?}");
+            let mut totals = Totals::default();
+            let are_known = uneven(seed).map(|(reported, counted)| {
+                totals.note(Tokens(reported), Tokens(counted));
+                totals.are_known()
+            });
+            assert!(are_known.skip_while(|known| !known).all(|known| known), "{seed}");
         }
     }
 
