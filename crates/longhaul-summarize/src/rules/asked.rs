@@ -197,12 +197,15 @@ impl<'a> Fixed<'a> {
         if is_open || decided.is_empty() {
             return (text, Vec::new());
         }
-        let rest = decided.iter().fold(text.into_owned(), |rest, one| {
+        let rest = decided.iter().fold(text.to_string(), |rest, one| {
             let rest = rest.replacen(&*one_line(&one.text), GAP.trim(), 1);
             rest.replace(&format!("{0} {0}", GAP.trim()), GAP.trim())
         });
-        let is_all = !asks_something(&rest.replace(GAP.trim(), ""));
-        (Cow::Owned(if is_all { String::new() } else { rest }), decided)
+        // What says something beside stays whole: told in two pieces, it would be told again for what neither has.
+        match asks_something(&rest.replace(GAP.trim(), "")) {
+            true => (text, Vec::new()),
+            false => (Cow::Borrowed(""), decided),
+        }
     }
 
     /// Returns how many calls were made for what is asked, until somebody asked again.
