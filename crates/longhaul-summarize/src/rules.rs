@@ -107,7 +107,7 @@ use worked::Worked;
 /// in a summary leave nothing for the rest.
 ///
 /// ```
-/// # use longhaul_summarize::RulesOptions;
+/// # use longhaul_summarize::rules::RulesOptions;
 /// let mut options = RulesOptions::default();
 /// options.task_share = 0.3;
 /// ```
