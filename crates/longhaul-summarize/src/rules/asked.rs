@@ -163,13 +163,13 @@ impl<'a> Fixed<'a> {
                 false => self.clip_sent(entry, text, most),
             };
             let text = one_line(&text);
-            let (text, decided) = match is_first(entry) {
-                true => (text, Vec::new()),
-                false => self.without_decisions(entry, text),
+            let decided = match is_first(entry) {
+                true => Vec::new(),
+                false => self.only_decides(entry, &text),
             };
-            let line = match text.is_empty() {
-                true => String::new(),
-                false => format!("{} {text}{}", entry.id, self.became(entry, &text)),
+            let line = match decided.is_empty() {
+                true => format!("{} {text}{}", entry.id, self.became(entry, &text)),
+                false => String::new(),
             };
             let cost = self.cost(&line) + decided.iter().map(|one| self.cost_of(one)).sum() + Tokens(1);
             if cost > left && !is_first(entry) {
@@ -186,26 +186,18 @@ impl<'a> Fixed<'a> {
         (told.chain(not_told(left_out)).collect(), apart)
     }
 
-    /// Returns the `text` that is told of a message without what was decided in it, and that.
-    fn without_decisions<'t>(&self, entry: &Entry, text: Cow<'t, str>) -> (Cow<'t, str>, Vec<Decision>) {
+    /// Returns what was decided in the `text` that is told of a message, where it is settled and says nothing else. What says something
+    /// beside stays whole: told in two pieces, it would be told again for what neither has.
+    fn only_decides(&self, entry: &Entry, text: &str) -> Vec<Decision> {
         let is_open = self.undone.by(entry.id.ordinal).is_some()
             || self.undone.taken_back_by(entry.id.ordinal).is_some()
             || matches!(self.outcome(entry), Some((_, Turn::AskedBack | Turn::Interrupted)));
         let in_text =
             |one: &&Decision| one.message == entry.id.ordinal && text.contains(&*one_line(&one.text));
         let decided: Vec<Decision> = self.decided.iter().filter(in_text).cloned().collect();
-        if is_open || decided.is_empty() {
-            return (text, Vec::new());
-        }
-        let rest = decided.iter().fold(text.to_string(), |rest, one| {
-            let rest = rest.replacen(&*one_line(&one.text), GAP.trim(), 1);
-            rest.replace(&format!("{0} {0}", GAP.trim()), GAP.trim())
-        });
-        // What says something beside stays whole: told in two pieces, it would be told again for what neither has.
-        match asks_something(&rest.replace(GAP.trim(), "")) {
-            true => (text, Vec::new()),
-            false => (Cow::Borrowed(""), decided),
-        }
+        let rest =
+            decided.iter().fold(text.to_owned(), |rest, one| rest.replacen(&*one_line(&one.text), "", 1));
+        if is_open || asks_something(&rest.replace(GAP.trim(), "")) { Vec::new() } else { decided }
     }
 
     /// Returns how many calls were made for what is asked, until somebody asked again.
