@@ -30,6 +30,8 @@ mod scope;
 mod secrets;
 mod settle;
 mod shared;
+#[cfg(feature = "wire")]
+mod shortened;
 mod since;
 mod snapshot;
 mod soft;

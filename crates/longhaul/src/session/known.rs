@@ -15,6 +15,8 @@ pub(super) struct Known<'s> {
     pub(super) entries: Cow<'s, [Entry]>,
     /// Which of these are not the front end's: messages of reasoning alone.
     pub(super) put_back: Vec<usize>,
+    /// How many messages behind the instructions are as they are here, where the instructions are others.
+    pub(super) alike: u64,
 }
 
 /// A history could not be followed. Nothing was changed.
@@ -42,7 +44,7 @@ impl SessionState {
     /// Returns the history with what was said here in the place of what is the same, up to the first message that is another one.
     pub(super) fn as_said_here<'s>(&self, said: &'s [Entry]) -> Result<Known<'s>, SyncError> {
         let (len, (known, common)) = (self.n_total(), self.shared_with(said)?);
-        let mut found = Known { entries: Cow::Borrowed(said), put_back: Vec::new() };
+        let mut found = Known { entries: Cow::Borrowed(said), put_back: Vec::new(), alike: 0 };
         let Some(next) = said.get(known).filter(|_| common < len) else { return Ok(found) };
         self.at_hand(Span { start: common, end: common + 1 })?;
         let here = self.originals.get(common);
@@ -58,20 +60,24 @@ impl SessionState {
             return Ok(found);
         }
         self.at_hand(Span { start: common, end: len })?;
+        let before = (known.checked_sub(1), common.checked_sub(1));
+        let is_dated = match before {
+            (Some(there), Some(here)) => self.originals.lineage(here) == Some(said[there].lineage),
+            _ => true,
+        };
         let (mut ordinal, mut entries) = (common, said[..known].to_vec());
         let mut rest = &said[known..];
         while let Some(behind) = self.said_from(ordinal, rest, &asked) {
             for at in ordinal..=behind {
+                let Some(here) = self.originals.get(at) else { continue };
                 if at < behind {
                     found.put_back.push(entries.len());
                 }
                 // Of what came back from a store without its secrets the line knows the lineage that it had with them.
-                let lineage = self.originals.lineage(at);
-                entries.extend(
-                    self.originals
-                        .get(at)
-                        .map(|here| Entry { lineage: lineage.unwrap_or(here.lineage), ..here.clone() }),
-                );
+                match self.originals.lineage(at).filter(|_| is_dated) {
+                    Some(lineage) => entries.push(Entry { lineage, ..here.clone() }),
+                    None => push_behind(&mut entries, here),
+                }
             }
             asked.follow(&rest[0].message);
             (ordinal, rest) = (behind + 1, &rest[1..]);
@@ -79,18 +85,15 @@ impl SessionState {
         if ordinal == common {
             return Ok(found);
         }
-        for entry in rest {
-            let before = entries.last().map_or(&[][..], |before| &before.lineage.0[..]);
-            let lineage = ContentHash::of_fields([before, &entry.id.hash.0]);
-            let id = MessageId { ordinal: entries.len() as u64, ..entry.id };
-            entries.push(Entry { id, lineage, message: Arc::clone(&entry.message) });
-        }
+        rest.iter().for_each(|entry| push_behind(&mut entries, entry));
+        // Since a compaction of the front end's own it stands elsewhere than here.
+        found.alike = if is_dated || known as u64 != common { 0 } else { ordinal - self.head };
         found.entries = Cow::Owned(entries);
         Ok(found)
     }
 
     /// Returns where the first of `rest`, which answers what was `asked`, was said here, at `from` or behind the reasoning there.
-    fn said_from(&self, from: u64, rest: &[Entry], asked: &Asked) -> Option<u64> {
+    pub(super) fn said_from(&self, from: u64, rest: &[Entry], asked: &Asked) -> Option<u64> {
         let (next, is_last) = (rest.first()?, rest.len() == 1);
         let mut here = (from..self.n_total()).map_while(|at| Some((at, self.originals.get(at)?)));
         let is_it = |here: &Entry| {
@@ -108,7 +111,7 @@ impl SessionState {
         self.clean_answer(&said.message, &answers).is_some_and(|clean| clean.hash == here.id.hash)
     }
 
-    fn at_hand(&self, span: Span) -> Result<(), SyncError> {
+    pub(super) fn at_hand(&self, span: Span) -> Result<(), SyncError> {
         match self.originals.missing([span]) {
             missing if missing.is_empty() => Ok(()),
             missing => Err(SyncError::NotAtHand(missing)),
@@ -116,10 +119,21 @@ impl SessionState {
     }
 }
 
+/// Adds a message behind others, with the lineage that it has there.
+fn push_behind(entries: &mut Vec<Entry>, entry: &Entry) {
+    let before = entries.last().map_or(&[][..], |before| &before.lineage.0[..]);
+    let lineage = ContentHash::of_fields([before, &entry.id.hash.0]);
+    let id = MessageId { ordinal: entries.len() as u64, ..entry.id };
+    entries.push(Entry { id, lineage, message: Arc::clone(&entry.message) });
+}
+
 /// Returns whether `said` is what was said `here`, but for what front ends leave out or respell. What tools answered last is not
 /// cleared yet.
-fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
+pub(super) fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
     let (there, here) = (&said.message, &here.message);
+    if (here.role, &here.name) != (there.role, &there.name) {
+        return false;
+    }
     let is_part = |(here, there): (&Part, &Part)| match (here, there) {
         (Part::Text(here), Part::Text(there)) => plain(here).eq(plain(there)),
         (Part::ToolCall(here), Part::ToolCall(there)) => here == there || calls_the_same(there, here),
@@ -136,7 +150,7 @@ fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
     };
     let all: Vec<&Part> = here.parts.iter().filter(says).collect();
     let rest: Vec<&Part> = all.iter().copied().filter(|part| !is_thought(part)).collect();
-    (here.role, &here.name) == (there.role, &there.name) && (are(&all) || are(&rest))
+    are(&all) || are(&rest)
 }
 
 /// Returns the lines of a text without the white space at their ends, and without blank lines at its end.
@@ -181,6 +195,9 @@ fn is_respelled(there: &ToolResult, here: &ToolResult) -> bool {
 /// Returns whether a front end put a note in the place of a result, cut it short and says so, or left its pictures out. What somebody took
 /// out for what it says (a secret) is an edit, and so is what goes on in other words, shows something else, or went otherwise.
 fn is_cleared(there: &ToolResult, here: &ToolResult) -> bool {
+    if there.call_id != here.call_id {
+        return false;
+    }
     let is_media = |part: &&Part| matches!(part, Part::Media(_));
     let shows_another = there.content.iter().filter(is_media).any(|part| !here.content.contains(part));
     let has_fewer =
@@ -191,13 +208,11 @@ fn is_cleared(there: &ToolResult, here: &ToolResult) -> bool {
         false => cleared::is_cut(&note, &whole),
     };
     let has_note = note != whole && cleared::is_note(&note);
-    there.call_id == here.call_id
-        && !shows_another
-        && (has_note || there.outcome == here.outcome && is_shorter())
+    !shows_another && (has_note || there.outcome == here.outcome && is_shorter())
 }
 
 /// Returns whether a message is reasoning alone, as an item of it is.
-fn is_reasoning(entry: &Entry) -> bool {
+pub(super) fn is_reasoning(entry: &Entry) -> bool {
     !entry.message.parts.is_empty() && entry.message.parts.iter().all(is_thought)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_extract::speaker::{Matter, Segment, segments};
-use longhaul_transcript::{CallId, ContentHash, Entry, Message, Span};
+use longhaul_transcript::{ContentHash, Entry, Message, Span};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
@@ -107,9 +107,9 @@ impl SessionState {
         let front = all.iter().take_while(|entry| standing::is_instruction(&entry.message)).count() as u64;
         // Instructions that came back without their secrets are not worded otherwise.
         self.say_again(document, (0..front).map(Some));
-        let Known { entries, put_back } = self.as_said_here(all)?;
+        let Known { entries, put_back, alike } = self.as_said_here(all)?;
         let spelled = |at| document.spelled((at - put_back.partition_point(|put| *put < at)) as u64);
-        let sync = self.go_to(&entries, spelled)?;
+        let sync = self.go_to(&entries, alike, spelled)?;
         let own = sync.ordinals.into_iter().enumerate();
         let own = own.filter(|(at, _)| put_back.binary_search(at).is_err()).map(|(_, ordinal)| ordinal);
         let ordinals: Vec<Option<u64>> = own.collect();
@@ -117,10 +117,12 @@ impl SessionState {
         Ok(SyncReport { change: sync.change, ordinals })
     }
 
-    /// Brings the session to where `said` is; `spelled` gives its messages as the front end spells them.
+    /// Brings the session to where `said` is, of which `alike` messages behind the instructions are as they are here, whatever those
+    /// are; `spelled` gives its messages as the front end spells them.
     fn go_to(
         &mut self,
         said: &[Entry],
+        alike: u64,
         spelled: impl Fn(usize) -> Option<Message>,
     ) -> Result<SyncReport, SyncError> {
         let (len, common) = (self.n_total(), self.common_with(said)?);
@@ -159,7 +161,10 @@ impl SessionState {
         // A summary is no opening that thousands of conversations share.
         let shares_summary = said[..common as usize].iter().any(is_client_summary);
         let is_asked_here = shares_summary || self.is_asked(Span { start: 0, end: common });
-        let alike = if is_asked_here { 0 } else { self.alike(&said[front..])? };
+        let alike = match is_asked_here {
+            true => 0,
+            false => self.asked_among(&said[front..], alike.max(self.alike(&said[front..])?)),
+        };
         let (known, at) = match common as usize > front {
             true => (common as usize, common),
             false => (front + alike as usize, self.head + alike),
@@ -193,7 +198,7 @@ impl SessionState {
     }
 
     /// Returns how many messages of the history were said here, and the ordinal at which it goes on: from the first message
-    /// on, or since a compaction of the front end's own.
+    /// on, since a compaction of the front end's own, or under instructions that are worded otherwise.
     pub(super) fn shared_with(&self, said: &[Entry]) -> Result<(usize, u64), SyncError> {
         let common = self.common_with(said)?;
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
@@ -204,14 +209,20 @@ impl SessionState {
             return Ok((known, at));
         }
         // Its first message may be spelled otherwise.
-        let from = self.by_client.last().map(|last| (front, last.from)).filter(|_| front < said.len());
-        Ok(from.unwrap_or((common as usize, common)))
+        if let Some(last) = self.by_client.last().filter(|_| front < said.len()) {
+            return Ok((front, last.from));
+        }
+        if front as u64 == self.head && (common as usize) < front {
+            let alike = self.alike(&said[front..])?;
+            return Ok((front + alike as usize, self.head + alike));
+        }
+        Ok((common as usize, common))
     }
 
     /// Goes on from the messages before `at`, which are the first `known` of the history, with the rest of it. Where the front end's
     /// instructions are others each time, as where they tell the time, `head` has them: what was said under them is as it was, and so
     /// are its summaries.
-    fn go_on(
+    pub(super) fn go_on(
         &mut self,
         said: &[Entry],
         known: usize,
@@ -239,78 +250,8 @@ impl SessionState {
         Ok(SyncReport { change, ..sync })
     }
 
-    /// Follows a front end that leaves out what was said longer ago, or has put words of its own in its place, which bear no mark.
-    /// The first `known` messages of the history are those here before `at`.
-    fn sync_shortened(
-        &mut self,
-        said: &[Entry],
-        front: usize,
-        known: usize,
-        at: u64,
-        mut ordinals: Vec<Option<u64>>,
-    ) -> Result<Option<SyncReport>, SyncError> {
-        if at >= self.n_total() {
-            return Ok(None);
-        }
-        let head = self.reworded(&said[..front]);
-        let keeps_head = head.is_some();
-        if let Some(run) = self.run_of(&said[known..], at + 1)?.filter(|_| keeps_head) {
-            let n_run = run.len() as usize;
-            ordinals.extend((run.start..run.end).map(Some));
-            return self.go_on(said, known + n_run, run.end, head, ordinals).map(Some);
-        }
-        if known > front {
-            return Ok(None);
-        }
-        for own in 0..=MOST_OWN.min(said.len() - front) {
-            let place = self.head + own as u64;
-            match self.run_of(&said[front + own..], place)? {
-                Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
-                // As many messages in the place of as many are edits.
-                Some(_) if keeps_head => {
-                    return self.go_on(said, front, self.head, head, ordinals_from(0, self.head)).map(Some);
-                }
-                _ => {}
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns where what `said` begins with was said here late, at `from` or behind it: the longest run of messages, and of these the
-    /// last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does.
-    fn run_of(&self, said: &[Entry], from: u64) -> Result<Option<Span>, SyncError> {
-        let end = self.n_total();
-        let late = Span { start: from.max(end.saturating_sub(said.len() as u64)), end };
-        if said.len() < 2 || late.len() < 2 {
-            return Ok(None);
-        }
-        let missing = self.originals.missing([late]);
-        if !missing.is_empty() {
-            return Err(SyncError::NotAtHand(missing));
-        }
-        let here: Vec<ContentHash> =
-            self.originals.originals(late).map(|original| original.entry.id.hash).collect();
-        let run = |start: usize| {
-            here[start..].iter().zip(said).take_while(|(here, said)| **here == said.id.hash).count()
-        };
-        let Some((n, start)) = (0..here.len()).map(|start| (run(start), start)).max() else {
-            return Ok(None);
-        };
-        // Where a format has no ids the names of tools stand for them.
-        let is_own =
-            |id: &CallId| id.as_str().len() >= LEAST_ID && id.as_str().bytes().any(|b| b.is_ascii_digit());
-        let bears_id = |entry: &Entry| {
-            let mut calls = entry.message.calls();
-            calls.any(|call| is_own(&call.id) && call.id.as_str() != &*call.name)
-                || entry.message.results().any(|result| is_own(&result.call_id))
-        };
-        let is_proof = n >= LEAST_RUN || n >= 2 && said[..n].iter().any(bears_id);
-        let start = late.start + start as u64;
-        Ok(is_proof.then_some(Span { start, end: start + n as u64 }))
-    }
-
     /// Returns the instructions that the view begins with as they are worded now; `None` where there are more or fewer of them.
-    fn reworded(&self, said: &[Entry]) -> Option<Vec<Shown>> {
+    pub(super) fn reworded(&self, said: &[Entry]) -> Option<Vec<Shown>> {
         let head: Vec<&Shown> = self.items.shown().take_while(|shown| shown.is_instruction()).collect();
         // What the front end had after a compaction of its own it may have had more of.
         let is_as_many = head.len() as u64 == self.head || !self.by_client.is_empty();
@@ -327,8 +268,7 @@ impl SessionState {
         head.into_iter().zip(said).map(worded).collect()
     }
 
-    /// Returns how many messages behind the instructions are the same, whatever those are; none where no person asks for anything in
-    /// them.
+    /// Returns how many messages behind the instructions are the same, whatever those are.
     fn alike(&self, said: &[Entry]) -> Result<u64, SyncError> {
         let before = self.head.checked_sub(1);
         let mut lineage = before.and_then(|last| self.originals.lineage(last));
@@ -345,9 +285,13 @@ impl SessionState {
                 here
             })
             .collect();
-        let common = self.common(end, |nth| (self.head + nth, Some(lineages[nth as usize])))?;
-        let is_asked = said[..common as usize].iter().any(|entry| standing::is_request(&entry.message));
-        Ok(if is_asked { common } else { 0 })
+        self.common(end, |nth| (self.head + nth, Some(lineages[nth as usize])))
+    }
+
+    /// Returns `alike`, or 0 where no person asks for anything in so many messages: thousands of conversations begin alike.
+    fn asked_among(&self, said: &[Entry], alike: u64) -> u64 {
+        let is_asked = said[..alike as usize].iter().any(|entry| standing::is_request(&entry.message));
+        if is_asked { alike } else { 0 }
     }
 
     /// Returns how many of `end` messages both begin with. `said` gives for each the ordinal that it would have here, and
@@ -486,7 +430,7 @@ impl SessionState {
 
     /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
     /// originals.
-    fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
+    pub(super) fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
         let (head, from): (Vec<Counted>, usize) = match self.reworded(&said[..front]) {
             Some(head) => (head.into_iter().map(|shown| (shown, None)).collect(), front),
             None => {
@@ -553,15 +497,6 @@ impl SessionState {
     }
 }
 
-/// Bytes of the shortest id of a call that no other has.
-const LEAST_ID: usize = 8;
-
-/// How many messages in a row are no chance.
-const LEAST_RUN: usize = 4;
-
-/// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
-const MOST_OWN: usize = 2;
-
 /// Returns what it is that the history goes on otherwise from `at` with `n` messages, in the place of answers only or of
 /// more.
 fn other_way(at: u64, n: u64, is_answer: bool) -> Synced {
@@ -572,6 +507,6 @@ fn other_way(at: u64, n: u64, is_answer: bool) -> Synced {
     }
 }
 
-fn ordinals_from(start: u64, end: u64) -> Vec<Option<u64>> {
+pub(super) fn ordinals_from(start: u64, end: u64) -> Vec<Option<u64>> {
     (start..end).map(Some).collect()
 }

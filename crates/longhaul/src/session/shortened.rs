@@ -1,0 +1,143 @@
+//! Following a front end that hands over less than was said: it leaves out what was said longer ago, or has put words of its own in its
+//! place, which bear no mark.
+
+use std::cell::LazyCell;
+
+use longhaul_redact::Asked;
+use longhaul_transcript::{CallId, Entry, Span};
+
+use super::{
+    SessionState, SyncReport,
+    known::{SyncError, is_reasoning, is_same},
+    sync::ordinals_from,
+};
+
+impl SessionState {
+    /// Follows a front end that leaves out what was said longer ago, or has put words of its own in its place, which bear no mark.
+    /// The first `known` messages of the history are those here before `at`.
+    pub(super) fn sync_shortened(
+        &mut self,
+        said: &[Entry],
+        front: usize,
+        known: usize,
+        at: u64,
+        mut ordinals: Vec<Option<u64>>,
+    ) -> Result<Option<SyncReport>, SyncError> {
+        if at >= self.n_total() {
+            return Ok(None);
+        }
+        let head = self.reworded(&said[..front]);
+        let keeps_head = head.is_some();
+        if let Some(run) = self.run_of(said, known, at + 1)?.filter(|_| keeps_head) {
+            ordinals.extend(run.ordinals.iter().copied().map(Some));
+            return self.go_on(said, known + run.ordinals.len(), run.end(), head, ordinals).map(Some);
+        }
+        if known > front {
+            return Ok(None);
+        }
+        for own in 0..=MOST_OWN.min(said.len() - front) {
+            let place = self.head + own as u64;
+            match self.run_of(said, front + own, place)? {
+                Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
+                // As many messages in the place of as many are edits.
+                Some(_) if keeps_head => {
+                    return self.go_on(said, front, self.head, head, ordinals_from(0, self.head)).map(Some);
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what of the history from its message `nth` on was said here late, at `from` or behind it: the longest run of messages, and
+    /// of these the last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does.
+    fn run_of(&self, said: &[Entry], nth: usize, from: u64) -> Result<Option<Run>, SyncError> {
+        let (before, rest) = said.split_at(nth);
+        let late = self.late(rest.len(), from)?;
+        if rest.len() < 2 || late.len() < 2 {
+            return Ok(None);
+        }
+        let mut asked = Asked::default();
+        before.iter().for_each(|entry| drop(asked.follow(&entry.message)));
+        // One message is looked for among many: what it is without its secrets is found out once.
+        let first = &rest[0];
+        let clean = LazyCell::new(|| {
+            let answers = asked.clone().follow(&first.message);
+            self.clean_answer(&first.message, &answers).map(|clean| clean.hash)
+        });
+        let begins = |here: &Entry| {
+            let is_it = here.id.hash == first.id.hash || is_same(first, here, false);
+            is_it || *clean == Some(here.id.hash)
+        };
+        let starts = self.originals.originals(late).filter(|original| begins(&original.entry));
+        let runs = starts.map(|original| {
+            let start = original.entry.id.ordinal;
+            Run { start, ordinals: self.run_from(start, rest, &asked) }
+        });
+        let longest = runs.max_by_key(|run| (run.ordinals.len(), run.start));
+        Ok(longest.filter(|run| is_proof(&rest[..run.ordinals.len()])))
+    }
+
+    /// Returns the ordinals of the messages that `said`, which answers what was `asked`, begins with, as they follow each other from
+    /// `start` on. Reasoning that the front end leaves out is no gap.
+    fn run_from(&self, start: u64, said: &[Entry], asked: &Asked) -> Vec<u64> {
+        let (mut ordinals, mut next, mut asked) = (Vec::new(), start, asked.clone());
+        while let Some(at) = self.said_from(next, &said[ordinals.len()..], &asked) {
+            asked.follow(&said[ordinals.len()].message);
+            ordinals.push(at);
+            next = at + 1;
+        }
+        ordinals
+    }
+
+    /// Returns what was said last, of which `n` messages may be a history's: at `from` or behind it, reasoning alone not counted.
+    fn late(&self, n: usize, from: u64) -> Result<Span, SyncError> {
+        let end = self.n_total();
+        let (mut start, mut left) = (end, n);
+        while left > 0 && start > from {
+            let before = Span { start: start.saturating_sub(left as u64).max(from), end: start };
+            self.at_hand(before)?;
+            left -=
+                self.originals.originals(before).filter(|original| !is_reasoning(&original.entry)).count();
+            start = before.start;
+        }
+        Ok(Span { start: start.max(from), end: end.max(from) })
+    }
+}
+
+/// Messages of a history that were said here in a row.
+struct Run {
+    /// Where it was looked for.
+    start: u64,
+    /// One for each message.
+    ordinals: Vec<u64>,
+}
+
+impl Run {
+    /// Returns the ordinal behind its last message.
+    fn end(&self) -> u64 {
+        self.ordinals.last().map_or(self.start, |last| last + 1)
+    }
+}
+
+/// Returns whether messages that were said here in a row show that the conversation is the same.
+fn is_proof(run: &[Entry]) -> bool {
+    // Where a format has no ids the names of tools stand for them.
+    let is_own =
+        |id: &CallId| id.as_str().len() >= LEAST_ID && id.as_str().bytes().any(|b| b.is_ascii_digit());
+    let bears_id = |entry: &Entry| {
+        let mut calls = entry.message.calls();
+        calls.any(|call| is_own(&call.id) && call.id.as_str() != &*call.name)
+            || entry.message.results().any(|result| is_own(&result.call_id))
+    };
+    run.len() >= LEAST_RUN || run.len() >= 2 && run.iter().any(bears_id)
+}
+
+/// Bytes of the shortest id of a call that no other has.
+const LEAST_ID: usize = 8;
+
+/// How many messages in a row are no chance.
+const LEAST_RUN: usize = 4;
+
+/// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
+const MOST_OWN: usize = 2;
