@@ -7,7 +7,7 @@ use super::{
     *,
 };
 use crate::{
-    config::{Oversize, SoftAction},
+    config::{Chaining, OnMaxDepth, Oversize, SoftAction},
     event::Event,
 };
 
@@ -478,6 +478,29 @@ fn settings_that_reach_no_model_are_told_whoever_was_given() {
     let builder = builder.observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
     builder.summarizer(ladder).build().unwrap();
     assert!(told(&log).is_empty());
+}
+
+/// In how many calls a model is shown what is long is for whoever makes them, and a chain that is none has no depth.
+#[test]
+fn settings_that_concern_another_way_are_told() {
+    let settings = |config: &Config| {
+        let log = manager(config.clone(), Some(Told::new(&[]))).1;
+        let log = log.lock().unwrap();
+        let unused = |event: &Event| match &event.kind {
+            EventKind::SettingUnused { setting, .. } => Some(setting.clone()),
+            _ => None,
+        };
+        log.iter().filter_map(unused).collect::<Vec<_>>()
+    };
+    let hybrid = Config { mode: SummaryMode::Hybrid, ..Config::default() };
+    let capped = Config { transcript_cap_tokens: Some(Tokens(600)), ..hybrid.clone() };
+    assert_eq!(settings(&capped), ["transcript_cap_tokens"]);
+    assert_eq!(settings(&Config { oversize: Oversize::Newest, ..hybrid.clone() }), ["oversize"]);
+    assert_eq!(settings(&Config { oversize: Oversize::Rules, ..capped }), [""; 0]);
+    let halting = Config { on_max_depth: OnMaxDepth::Halt, max_summary_chain_depth: 2, ..hybrid };
+    assert_eq!(settings(&halting), [""; 0]);
+    let appended = Config { chaining: Chaining::Append, ..halting };
+    assert_eq!(settings(&appended), ["on_max_depth", "max_summary_chain_depth"]);
 }
 
 #[tokio::test]

@@ -502,6 +502,8 @@ async fn a_view_that_makes_no_request_says_so() {
     context.set_memory("user", "Ann").unwrap();
     let view = context.prepare().await.unwrap();
     assert!(!view.is_empty() && view.is_only_instructions());
+    context.push(Message::user(" \n"));
+    assert!(context.prepare().await.unwrap().is_only_instructions());
     context.push(Message::user("Now."));
     assert!(!context.prepare().await.unwrap().is_only_instructions());
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{Item, Message, MessageId, SummaryRecord, Tokens};
+use longhaul_transcript::{Item, Message, MessageId, Part, SummaryRecord, Tokens};
 #[cfg(feature = "wire")]
 use longhaul_wire::{CacheMark, Format, Lifetime, Rendition, WireError};
 use serde::{Deserialize, Serialize};
@@ -140,10 +140,15 @@ impl View {
         self.items.is_empty()
     }
 
-    /// Returns whether there is nothing in it but standing instructions and memory blocks, if anything: a request that needs another
-    /// message. OpenAI's models answer instructions alone, Anthropic's and Google's APIs refuse them; nobody takes an empty one.
+    /// Returns whether there is nothing in it but standing instructions, memory blocks, and messages of white space, which no request
+    /// has, if anything: a request that needs another message. OpenAI's models answer instructions alone, Anthropic's and Google's APIs refuse them; nobody takes an empty one.
     pub fn is_only_instructions(&self) -> bool {
-        self.shown().all(|shown| matches!(shown, Shown::Block { .. }) || shown.is_instruction())
+        let asks_nothing = |shown: &Shown| match shown {
+            Shown::Block { .. } => true,
+            Shown::Message { message, .. } => standing::is_instruction(message) || is_blank(message),
+            Shown::Summary { .. } => false,
+        };
+        self.shown().all(asks_nothing)
     }
 
     /// Returns whether it ends with calls whose results are missing in part or all: no provider takes such a request. Run
@@ -298,4 +303,9 @@ impl Shown {
     pub(super) fn is_same(&self, other: &Shown) -> bool {
         Arc::ptr_eq(self.message(), other.message()) || self.message() == other.message()
     }
+}
+
+/// Returns whether a message says nothing that a request has: white space alone.
+fn is_blank(message: &Message) -> bool {
+    message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
 }

@@ -8,7 +8,7 @@ use super::BuildError;
 use crate::{
     Preset,
     compact::FLOOR_EXTRA,
-    config::{Config, SoftAction, provider_name},
+    config::{Chaining, Config, Oversize, SoftAction, provider_name},
     session::is_price,
 };
 
@@ -160,6 +160,8 @@ pub(in crate::driver) fn unused(
         (!config.summarizer_model_preference.is_empty(), !config.summary_prompt.is_empty());
     let is_by_rule = config.mode == SummaryMode::Rules;
     let no_calls = is_by_rule || !asks_models;
+    let is_in_calls = !is_by_rule && !asks_models && config.oversize != Oversize::Rules;
+    let is_appended = config.chaining == Chaining::Append;
     let why_no_calls =
         if is_by_rule { ASKS_NO_MODEL } else { "no client or models were given that calls are made to" };
     [
@@ -197,6 +199,19 @@ pub(in crate::driver) fn unused(
             ASKS_NO_MODEL,
         ),
         (is_by_rule && config.oversize != usual.oversize, "oversize", ASKS_NO_MODEL),
+        // What is too large for a model is left to the rules whoever that is; in how many calls it is shown a client decides.
+        (
+            is_in_calls && config.transcript_cap_tokens != usual.transcript_cap_tokens,
+            "transcript_cap_tokens",
+            why_no_calls,
+        ),
+        (is_in_calls && config.oversize != usual.oversize, "oversize", why_no_calls),
+        (is_appended && config.on_max_depth != usual.on_max_depth, "on_max_depth", NO_DEPTH),
+        (
+            is_appended && config.max_summary_chain_depth != usual.max_summary_chain_depth,
+            "max_summary_chain_depth",
+            NO_DEPTH,
+        ),
         (!config.enabled && config.trigger_ratio != usual.trigger_ratio, "trigger_ratio", NEVER),
         (!config.enabled && config.trigger_messages != usual.trigger_messages, "trigger_messages", NEVER),
         (
@@ -257,6 +272,10 @@ const WORDS: &str = "Why does src/lib.rs panic?";
 
 /// Why what concerns models has no effect.
 const ASKS_NO_MODEL: &str = "mode is rules, which asks no model";
+
+/// Why what concerns summaries of summaries has none.
+const NO_DEPTH: &str =
+    "chaining is append: each summary tells of messages of its own, and none of another summary";
 
 /// Why what concerns the soft tier has none.
 const NO_SOFT_TIER: &str = "soft_action is off, and it is of passes of the soft tier alone";
