@@ -41,11 +41,24 @@ pub struct FileHistory {
     was_made_here: bool,
     /// Whether a command wrote it: what that changed is not in the trail.
     has_unseen_edits: bool,
+    /// The edits that failed.
+    failures: Vec<Failed>,
     /// The touches that put it back to what version control has, each behind that of the commit it went back to: what was edited
     /// between the two is gone.
     gone: Vec<(Option<usize>, usize)>,
     /// The messages with edits that are gone.
     undone: Vec<u64>,
+}
+
+/// Edits of a file that failed one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failed {
+    /// How many edits had been made.
+    edits: u32,
+    times: u32,
+    /// The last of them, and what its tool said.
+    message: u64,
+    why: String,
 }
 
 /// A file as version control has it.
@@ -82,9 +95,12 @@ impl Touches {
     /// Takes in what one call does.
     pub fn take(&mut self, act: &Act<'_>) {
         // What nobody answered was done by nobody.
-        let Some((_, result)) = act.result.filter(|(_, result)| !call_failed(&act.call, result)) else {
+        let Some((_, result)) = act.result else { return };
+        if call_failed(&act.call, result) {
+            let failed = call::failed_touches(&act.call, result);
+            self.touches.extend(failed.into_iter().map(|touch| (act.message, touch)));
             return;
-        };
+        }
         let mut found = call_touches(&act.call, result);
         // Where no harness says so, git does; what other commands of the line complain of says nothing of it.
         let puts_back = |touch: &Touch| matches!(touch, Touch::Revert(_) | Touch::RevertAll);
@@ -182,6 +198,13 @@ impl FileHistory {
             }
             None => {}
         }
+        // What did not work once was mended; what did not work twice may not work again.
+        if let Some(failed) = self.failures.iter().rfind(|failed| failed.times > 1) {
+            words.push(format!(
+                "failed {} times, the last in m{}: {}",
+                failed.times, failed.message, failed.why
+            ));
+        }
         FileNote { path: FileNote::spelled(&self.path), state: self.state, note: words.join(", ") }
     }
 
@@ -268,6 +291,39 @@ tool#c6!: String to replace not found
         ] {
             let edit = r#"!Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"}"#;
             check(&format!("user: go\nassistant: {edit}\ntool#c1: {said}\n"), expect![""]);
+        }
+    }
+
+    #[test]
+    fn what_failed_twice_in_a_row_is_told() {
+        let read = r#"!Read#r1 {"file_path":"/w/a.rs"}"#;
+        let edit =
+            |id: &str| format!(r#"!Edit#{id} {{"file_path":"/w/a.rs","old_string":"a","new_string":"b"}}"#);
+        let (vain, first) = (
+            "<tool_use_error>String to replace not found in file.",
+            "File has not been read yet. Read it first",
+        );
+        let (one, two, three, four) = (edit("c1"), edit("c2"), edit("c3"), edit("c4"));
+        let said = |answers: [&str; 3]| {
+            let [a, b, c] = answers;
+            format!(
+                "user: go\nassistant: {read}\ntool#r1: a\nassistant: {one}\ntool#c1: {a}\nassistant: {two}\ntool#c2: {b}\n\
+                 assistant: {three}\ntool#c3: {c}\nassistant: {four}\ntool#c4: ok\n"
+            )
+        };
+        check(
+            &said([vain, vain, vain]),
+            expect![[r#"
+                /w/a.rs Modified +1 -1 lines, failed 3 times, the last in m7: String to replace not found in file m9
+            "#]],
+        );
+        for once in [
+            [vain, "ok", vain],
+            [first, first, vain],
+            ["The user doesn't want to proceed", "The user doesn't want to", vain],
+        ] {
+            let told = trail(transcript(&said(once)).entries())[0].note().note;
+            assert!(!told.contains("failed"), "{told}");
         }
     }
 

@@ -81,7 +81,7 @@ const OWN: [&str; 49] = [
 
 /// Returns a line of a summary's own making without what it says in a fixed form.
 fn plain(line: &str) -> String {
-    let line = line.strip_suffix("by commands as well").unwrap_or(line);
+    let line = line.replacen(", by commands as well", "", 1);
     line.replacen(": refused, the user said: ", ": ", 1).replacen(": outcome not stated (m", " (m", 1)
 }
 
@@ -400,6 +400,16 @@ mod tests {
         assert!(told("We ship: soon."));
         assert!(!told("soon: Open points"));
         assert!(!told("push: the changelog"));
+    }
+
+    #[test]
+    fn what_is_told_as_pasted_a_person_put_in() {
+        let said = transcript("user: It says\nline 1\nline 2\nassistant: It is\nline 1");
+        let lost = |at: usize| {
+            let told = format!("## From tool results (quoted)\n```\nm{at} pasted:\nline 1\n```");
+            unsourced(&told, said.entries()).len()
+        };
+        assert_eq!((lost(0), lost(1)), (0, 1));
     }
 
     #[test]

@@ -52,6 +52,38 @@ pub(super) fn call_touches(view: &CallView<'_>, result: &ToolResult) -> Vec<Touc
     }
 }
 
+/// Returns the files that a call was to change and did not, with what its tool says of it. What a person did not let happen, or what the
+/// tool asks to be done first, is nothing to learn from.
+pub(super) fn failed_touches(view: &CallView<'_>, result: &ToolResult) -> Vec<Touch> {
+    let Some(text) = first_text(result) else { return Vec::new() };
+    let first = why(text);
+    let is_order = ORDERS.iter().any(|order| first.contains(order));
+    let is_shell = view.family() == ToolFamily::Shell && view.patch().is_none();
+    if first.is_empty() || is_order || is_shell || was_refused(text, result.outcome) {
+        return Vec::new();
+    }
+    let paths = call_touches(view, result);
+    let failed = |touch: &Touch| touch.written().map(|path| Touch::Failed(path.into(), first.into()));
+    paths.iter().filter_map(failed).collect()
+}
+
+/// Returns the first sentence of what a tool says of a call that failed.
+fn why(text: &str) -> &str {
+    let text = ["<tool_use_error>", "Error:", "error:"]
+        .iter()
+        .fold(text, |text, mark| text.strip_prefix(mark).unwrap_or(text).trim_start());
+    let line = text.lines().next().unwrap_or_default();
+    let sentence = line.split(". ").next().unwrap_or_default();
+    let sentence = sentence.trim_end_matches("</tool_use_error>").trim_end().trim_end_matches(['.', ':']);
+    if sentence.len() > LONGEST_WHY { "" } else { sentence }
+}
+
+/// Bytes of a sentence that says why a file was not changed.
+const LONGEST_WHY: usize = 120;
+
+/// What a tool asks to be done before it changes a file.
+const ORDERS: [&str; 2] = ["has not been read", "modified since"];
+
 fn patch_touches(view: &CallView<'_>) -> Vec<Touch> {
     let dir = view.working_dir().unwrap_or_default();
     let mut touches = Vec::new();

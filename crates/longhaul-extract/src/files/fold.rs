@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use longhaul_transcript::FileState;
 
 use super::{
-    Committed, FileEdit, FileHistory,
+    Committed, Failed, FileEdit, FileHistory,
     names::{Names, clean},
     touch::Touch,
 };
@@ -49,6 +49,12 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEd
             _ => {}
         }
         let Some(path) = touch.paths().next().map(|path| names.of(path).to_owned()) else { continue };
+        if let Touch::Failed(_, why) = touch {
+            if let Some(file) = files.get_mut(&path) {
+                file.fail(message, why);
+            }
+            continue;
+        }
         let known = files.contains_key(&path);
         if let Touch::Rename(from, to) = touch {
             let before = moved.len();
@@ -71,7 +77,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(usize, String, FileEd
             _ => file.last_message = message,
         }
         match touch {
-            Touch::Read(_) | Touch::RevertAll | Touch::Commit | Touch::Revert(_) => {}
+            Touch::Read(_) | Touch::RevertAll | Touch::Commit | Touch::Revert(_) | Touch::Failed(..) => {}
             Touch::Create(_) => file.write(FileState::Created),
             Touch::Touched(_) if known => {}
             Touch::Touched(_) => file.write(FileState::Created),
@@ -221,6 +227,7 @@ impl FileHistory {
             committed: None,
             was_made_here: false,
             has_unseen_edits: false,
+            failures: Vec::new(),
             gone: Vec::new(),
             undone: Vec::new(),
         }
@@ -233,6 +240,18 @@ impl FileHistory {
             self.state = state;
         }
         self.was_made_here |= self.state == FileState::Created;
+    }
+
+    /// Takes in that it was to be changed, and was not.
+    fn fail(&mut self, message: u64, why: &str) {
+        match self.failures.last_mut().filter(|last| last.edits == self.edits) {
+            Some(last) => {
+                (last.times, last.message) = (last.times + 1, message);
+                last.why.clear();
+                last.why.push_str(why);
+            }
+            None => self.failures.push(Failed { edits: self.edits, times: 1, message, why: why.into() }),
+        }
     }
 
     /// Returns the file as the commit that is touch `nth` has it.

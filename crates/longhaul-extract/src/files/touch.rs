@@ -20,6 +20,8 @@ pub(super) enum Touch {
     Commit,
     /// The file was written, and the call does not say what that changed in it.
     Unseen(String),
+    /// It was to be changed, and its tool did not: with what that said.
+    Failed(String, String),
 }
 
 impl Touch {
@@ -30,6 +32,7 @@ impl Touch {
             | Touch::Create(path)
             | Touch::Edit(path)
             | Touch::Unseen(path)
+            | Touch::Failed(path, _)
             | Touch::Touched(path) => (Some(path), None),
             Touch::Delete(path) | Touch::Revert(path) => (Some(path), None),
             Touch::Rename(from, to) => (Some(from), Some(to)),

@@ -126,6 +126,10 @@ impl<'e> Sources<'e> {
     /// Whether the line names a call of this message, or one that it answers, and what that is about: `Read src/main.rs:`.
     pub(super) fn hold_label(&self, label: &str, message: Option<u64>) -> bool {
         let Some(message) = message.and_then(|at| self.messages.get(&at)) else { return false };
+        // What a person puts in stands in a message of theirs.
+        if label == "pasted:" {
+            return message.role == Role::User && message.texts().any(|text| text.lines().nth(1).is_some());
+        }
         let answered = message.results().filter_map(|result| self.calls.get(result.call_id.as_str()));
         let mut calls = message.calls().chain(answered.flatten().copied());
         calls.any(|call| {
