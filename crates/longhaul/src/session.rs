@@ -488,7 +488,8 @@ impl SessionState {
     /// before it is done.
     pub(crate) fn decide_ahead(&self, now_ms: Option<i64>) -> Decision {
         let (m, limits) = (self.measure(now_ms), self.limits());
-        let is_near = m.tokens + self.growth() + self.growth() >= limits.ceiling;
+        // One request as they are, and one as large as the largest of late.
+        let is_near = m.tokens + self.growth() + self.largest_growth() >= limits.ceiling;
         let as_if =
             if is_near { m.tokens.max(limits.trigger.min(limits.ceiling - Tokens(1))) } else { m.tokens };
         match policy::decide(&self.policy, &self.config, &Measurement { tokens: as_if, ..m }) {

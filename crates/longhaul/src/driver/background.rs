@@ -32,9 +32,8 @@ impl Session {
     /// where turns are large for the window. `Some` where the policy asks for a summary and there is time: not in an
     /// emergency, not while another one is under way, and not where originals must be read from the store for it, which
     /// [`prepare`](Self::prepare) does. It begins before the trigger where this lies so near to the hard limit that the next two
-    /// requests, as large as those of late, would come to it. Where requests differ much in size, as they do in windows of some 16,000
-    /// tokens, it is overtaken all the same by what [`prepare`](Self::prepare) must compact at the hard limit: a `trigger_ratio` of 0.8
-    /// leaves it the time. One whose summarizer did not answer within `summary_deadline_ms`, by
+    /// requests, one as large as those of late are in the mean and one as large as the largest of them, would come to it. Larger ones overtake
+    /// it: [`prepare`](Self::prepare) compacts at the hard limit without it. A lower `trigger_ratio` leaves it more time. One whose summarizer did not answer within `summary_deadline_ms`, by
     /// the session's clock, is no longer waited for: another may begin, and of the two the one that is finished first counts, for
     /// the other is then of a context that was rewritten.
     pub fn start_background(&mut self) -> Option<Background> {

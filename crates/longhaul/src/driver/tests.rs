@@ -249,6 +249,40 @@ async fn a_summary_in_the_background_begins_in_time_where_the_trigger_lies_near_
     }
 }
 
+/// A summarizer that takes as long as two requests is in time also where one tool result is as large as ten others.
+#[tokio::test]
+async fn a_summary_in_the_background_is_in_time_where_requests_differ_in_size() {
+    let model = Told::new(&[Answer::Good]);
+    let window = ContextWindow::new(Tokens(16_000), Tokens(2_000));
+    let builder = Session::builder(SessionId::new("uneven").unwrap(), window);
+    let builder = builder.counter(Arc::new(CharsPer4)).summarizer(Arc::clone(&model) as Arc<_>);
+    let config = Config { mode: SummaryMode::Llm, soft_action: SoftAction::Off, ..Config::default() };
+    let mut context = builder.config(config).build().unwrap();
+    let (mut under_way, mut made) = (None, 0);
+    for nth in 0..200 {
+        let words = if nth % 7 == 3 { 480 } else { 48 };
+        context.push(Message::user(format!("Part {nth} waits for {nth}. ")));
+        context.push(Message::assistant(format!("It holds value_{nth}. ").repeat(words)));
+        if let Some((background, since)) = under_way.take() {
+            if nth < since + 2 {
+                under_way = Some((background, since));
+            } else {
+                let background: crate::Background = background;
+                let draft = model.summarize(background.job().request()).await.unwrap();
+                context.finish_background(background, draft).await.unwrap();
+                made += 1;
+            }
+        }
+        if under_way.is_none() {
+            under_way = context.start_background().map(|background| (background, nth));
+        }
+        let asked = model.asked();
+        context.prepare().await.unwrap();
+        assert_eq!(model.asked(), asked, "{nth}: prepare waits for no model");
+    }
+    assert!(made > 4, "{made}");
+}
+
 #[tokio::test]
 async fn a_background_job_that_is_dropped_or_overtaken_holds_nothing_up() {
     let model = Told::new(&[Answer::Good]);

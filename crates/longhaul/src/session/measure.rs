@@ -222,6 +222,12 @@ impl SessionState {
         Tokens(sum.0.saturating_mul(2) / count.max(1))
     }
 
+    /// Returns the most that a request may add, by what was said of late: its two largest neighbours.
+    pub(super) fn largest_growth(&self) -> Tokens {
+        let spoken: Vec<Tokens> = self.costs.newest_first().take(RECENT_COSTS).collect();
+        spoken.windows(2).map(|pair| pair[0] + pair[1]).max().unwrap_or_default().max(self.growth())
+    }
+
     pub(super) fn next_depth(&self) -> u32 {
         match self.config.chaining {
             Chaining::Fold | Chaining::Running => {
