@@ -56,7 +56,7 @@ struct Failed {
     /// How many edits had been made.
     edits: u32,
     times: u32,
-    /// The last of them, and what its tool said.
+    /// The answer to the last of them, and what its tool said.
     message: u64,
     why: String,
 }
@@ -95,10 +95,10 @@ impl Touches {
     /// Takes in what one call does.
     pub fn take(&mut self, act: &Act<'_>) {
         // What nobody answered was done by nobody.
-        let Some((_, result)) = act.result else { return };
+        let Some((answered, result)) = act.result else { return };
         if call_failed(&act.call, result) {
             let failed = call::failed_touches(&act.call, result);
-            self.touches.extend(failed.into_iter().map(|touch| (act.message, touch)));
+            self.touches.extend(failed.into_iter().map(|touch| (answered, touch)));
             return;
         }
         let mut found = call_touches(&act.call, result);
@@ -208,6 +208,13 @@ impl FileHistory {
         FileNote { path: FileNote::spelled(&self.path), state: self.state, note: words.join(", ") }
     }
 
+    /// Returns how often edits of it failed one after the other, and why the last did. What did not work once was mended; what did not work
+    /// twice may not work again.
+    pub fn failed(&self) -> Option<String> {
+        let failed = self.failures.iter().rfind(|failed| failed.times > 1)?;
+        Some(format!("failed {} times, the last in m{}: {}", failed.times, failed.message, failed.why))
+    }
+
     /// Returns what its edits newly define, each once, the latest last.
     pub fn defines(&self) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
@@ -314,7 +321,7 @@ tool#c6!: String to replace not found
         check(
             &said([vain, vain, vain]),
             expect![[r#"
-                /w/a.rs Modified +1 -1 lines, failed 3 times, the last in m7: String to replace not found in file m9
+                /w/a.rs Modified +1 -1 lines, failed 3 times, the last in m8: String to replace not found in file m9
             "#]],
         );
         for once in [

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashSet;
-use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
+use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides};
 use longhaul_transcript::one_line;
 
 use super::{
@@ -387,11 +387,34 @@ impl Page<'_> {
                 _ => statement.text.to_string(),
             });
             let next = picks.get(nth + 1).map(|next| &self.pool.all()[*next]);
-            if lacks(at + 1) || next.is_some_and(|next| parts_comment(statement, next)) {
+            let ends_hits = || self.ends_hits(*at, next) && self.has_more_hits(*at, picks);
+            if lacks(at + 1) || next.is_some_and(|next| parts_comment(statement, next)) || ends_hits() {
                 lines.push(LEFT_OUT.to_owned());
             }
         }
         lines.join("\n")
+    }
+
+    /// Returns whether this is the last that is told of what a search found.
+    fn ends_hits(&self, at: usize, next: Option<&Statement>) -> bool {
+        let statement = &self.pool.all()[at];
+        let of = |one: &Statement| (one.message, self.pool.source(one).map(std::ptr::from_ref));
+        let is_search =
+            self.pool.source(statement).is_some_and(|source| source.family() == ToolFamily::Search);
+        is_search && next.is_none_or(|next| of(next) != of(statement))
+    }
+
+    /// Returns whether a search found more than is told of it: one hit would be taken for the only one.
+    fn has_more_hits(&self, at: usize, picks: &[usize]) -> bool {
+        let all = self.pool.all();
+        let is_of_it = |one: &Statement| {
+            let source = |one| self.pool.source(one).map(std::ptr::from_ref);
+            one.message == all[at].message && source(one) == source(&all[at])
+        };
+        let before = all[..at].iter().rev().take_while(|one| one.message == all[at].message).count();
+        let of_message = all.iter().enumerate().skip(at - before);
+        let mut of_message = of_message.take_while(|(_, one)| one.message == all[at].message);
+        of_message.any(|(nth, one)| is_of_it(one) && picks.binary_search(&nth).is_err())
     }
 
     /// Returns whether two statements are parts of one record, as JSON, that a call was answered.

@@ -5,7 +5,7 @@ use longhaul_extract::{
     Check, Domain, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
     checks, each_act, statement_key,
 };
-use longhaul_transcript::{FileNote, Tokens, clipped, one_line};
+use longhaul_transcript::{FileNote, FileState, Tokens, clipped, one_line};
 
 use super::{
     acts::{Acts, CHECK_CHARS},
@@ -139,7 +139,7 @@ impl Fixed<'_> {
             }
         }
         let refusals = acts.refusals.iter().rev().take(MOST_REFUSALS).cloned().collect();
-        for newest_first in [self.failed_acts(runs, acts), refusals] {
+        for newest_first in [self.failed_acts(runs, acts), refusals, self.failed_edits(acts)] {
             let mut told: Vec<String> = Vec::new();
             for line in newest_first {
                 let cost = self.cost(&line) + Tokens(1);
@@ -153,6 +153,18 @@ impl Fixed<'_> {
         if !lines.is_empty() {
             self.add(Heading::Checks, fenced(lines.join("\n")));
         }
+    }
+
+    /// Returns a line for each file that was to be changed in vain, more than once, and has no line as a changed one: the messages that
+    /// stay have how it was done in the end.
+    fn failed_edits(&self, acts: &Acts) -> Vec<String> {
+        let only_read = acts.files.iter().filter(|file| file.state == FileState::Read);
+        let failed = only_read.filter_map(|file| Some((FileNote::spelled(&file.path), file.failed()?)));
+        let untold = failed.filter(|(path, _)| !acts.refusals.iter().any(|refusal| refusal.contains(path)));
+        let mut lines: Vec<String> =
+            untold.map(|(path, failed)| format!("{}: {failed}", self.trail.below(&path))).collect();
+        lines.truncate(MOST_REFUSALS);
+        lines
     }
 
     /// Returns a line for each kind of check that ran after the last edit and does not say how it went, oldest first: what is known of an

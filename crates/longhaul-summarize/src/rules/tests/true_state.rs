@@ -1,9 +1,10 @@
 //! What really happened is told, what was only tried, proposed or asked is not taken for it.
 
+use longhaul_extract::FactIndex;
 use longhaul_testkit::transcript;
-use longhaul_transcript::{Entry, Message, Speaker, Transcript};
+use longhaul_transcript::{Entry, Message, SessionId, Speaker, Tokens, Transcript};
 
-use super::{draft, draft_of};
+use super::{Quarter, RulesOptions, SummaryRequest, draft, draft_of, summarize};
 
 #[test]
 fn an_answered_request_is_told_by_its_first_sentences_and_what_it_quotes_is_not() {
@@ -514,4 +515,51 @@ fn what_a_person_writes_into_a_long_log_is_told_and_few_of_its_rows() {
     }
     let rows = text.lines().filter(|line| line.starts_with("2026-03-02 10:")).count();
     assert!(rows <= 8, "{rows} rows: {text}");
+}
+
+#[test]
+fn edits_that_failed_more_than_once_are_told_where_the_file_was_changed_in_the_end() {
+    let edit = |id: &str| {
+        format!(r#"!Edit#{id} {{"file_path":"/w/src/relay.tsx","old_string":"lock","new_string":"key"}}"#)
+    };
+    let vain = "<tool_use_error>String to replace not found in file.";
+    let said = transcript(&format!(
+        "user: Mend the relay.\nassistant: !Read#r1 {{\"file_path\":\"/w/src/relay.tsx\"}}\ntool#r1: const lock = 1;\nassistant: {}\ntool#e1: {vain}\nassistant: {}\ntool#e2: {vain}\nassistant: The relay has tabs. !Write#w1 {{\"file_path\":\"/w/src/relay.tsx\",\"content\":\"const key = 1;\"}}\ntool#w1: The file /w/src/relay.tsx has been updated.\nuser: And the edge?",
+        edit("e1"),
+        edit("e2"),
+    ));
+    let of = |n: usize| {
+        let (entries, tail) = said.entries().split_at(n);
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let session = SessionId::new("s").unwrap();
+        let request = SummaryRequest::new(&session, entries, &index, &Quarter, Tokens(900));
+        let request = SummaryRequest { kept: tail, tail, ..request };
+        summarize(&request, &RulesOptions::default()).text
+    };
+    let line = "failed 2 times, the last in m6: String to replace not found in file";
+    // Whether the file was written whole in the messages that stay, or before.
+    for n in [7, 9] {
+        assert!(of(n).contains(line), "{n}: {}", of(n));
+    }
+}
+
+/// One hit of many would be taken for the only one.
+#[test]
+fn a_search_of_which_not_all_hits_are_told_says_so() {
+    let hits: String =
+        (0..40).map(|n| format!("src/part_{n}.rs:{n}: let lock_{n} = relay.lock(edge_{n});\n")).collect();
+    let said = |hits: &str| {
+        format!(
+            "user: Who takes the lock of edge_7?\nassistant: !Grep#g1 {{\"pattern\":\"relay.lock\"}}\ntool#g1: {hits}assistant: It is part_7 that takes lock_7 of edge_7.\nuser: And why?"
+        )
+    };
+    for (hits, limit, is_told) in
+        [(&*hits, 260, true), ("src/part_7.rs:7: let lock_7 = relay.lock(edge_7);\n", 900, false)]
+    {
+        let text = draft(&said(hits), limit).text;
+        let quoted = text.split("## From tool results").nth(1).unwrap_or_else(|| panic!("{text}"));
+        assert!(quoted.contains("part_7.rs:7"), "{text}");
+        assert_eq!(quoted.contains("\n…\n"), is_told, "{text}");
+    }
 }
