@@ -644,6 +644,15 @@ fn what_only_sounds_like_a_password_stays() {
 
 /// What is said about passwords, in many languages, what programs do with them, and what only looks like a way to give one.
 const INNOCENT: &[&str] = &[
+    "şifre: gerekli.",
+    "Şifre: zorunlu",
+    "Пароль: обязательно",
+    "salasana: virheellinen",
+    "heslo: neplatné",
+    "/etc/passwd:\nroot:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin",
+    "The users of /etc/passwd: nobody:*:-2:-2:Unprivileged User:/var/empty:/usr/bin/false",
+    "passwd: root:x:0:0:root:/root:/bin/bash",
+    "/etc/passwd: line2x",
     // scripts, calls and hashes that hold none
     "variable \"db_password\" {\n  type = string\n  sensitive = true\n}",
     "variable \"secret_name\" { default = \"app-db-2\" }",
