@@ -1,6 +1,10 @@
 //! What a tool puts before a line that it shows: a number, the name of the file, a time, whose line it is, the mark of a quotation or of
 //! a comment. What a difference puts there is in `marks.rs`: which lines belong to one, only their neighbours tell.
 
+use std::iter;
+
+use memchr::memmem;
+
 /// What stands before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark<'a> {
@@ -11,6 +15,8 @@ pub(crate) struct Mark<'a> {
     number: u64,
     /// The file or the program that the line is of.
     name: &'a [u8],
+    /// How much of the end of the line belongs to it, in bytes, without the line end.
+    pub(crate) tail: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +31,10 @@ enum Kind {
     Logged,
     /// A commit, who made it and when, and a number.
     Blamed,
+    /// A time, and what a log says with it.
     Timed,
+    /// A stroke, and another one at the end of the line.
+    Framed,
     /// What quotes the line, or makes it a comment.
     Quoted(u8),
 }
@@ -39,19 +48,29 @@ enum Sign {
     Colon,
     /// A colon, and a letter before the number: `L12: `.
     Letter,
+    /// Something that points at one of the lines may stand before the number: `> 12 | `.
     Bar,
+    /// Or what closes a bracket: `12. `, `12) `.
+    Dot,
+    /// The number is between brackets.
+    Bracket,
     Blank,
 }
 
 impl<'a> Mark<'a> {
+    fn by(kind: Kind, length: usize) -> Mark<'a> {
+        Mark { kind, length, number: 0, name: b"", tail: 0 }
+    }
+
     /// Returns the mark that `line` begins with.
     pub(crate) fn of(line: &'a [u8]) -> Option<Mark<'a>> {
-        let line = &line[..line.len().min(LONGEST)];
-        timed(line)
-            .or_else(|| blamed(line))
-            .or_else(|| numbered(line, |_| true))
-            .or_else(|| quoted(line))
-            .or_else(|| named(line))
+        let shown = &line[..line.len().min(LONGEST)];
+        timed(shown)
+            .or_else(|| blamed(shown))
+            .or_else(|| numbered(shown, |_| true))
+            .or_else(|| quoted(shown))
+            .or_else(|| framed(line))
+            .or_else(|| named(shown))
     }
 
     /// Returns the mark of `line`, which is the next one, where it is of the same kind.
@@ -60,7 +79,9 @@ impl<'a> Mark<'a> {
             // What the line itself begins with may look like another kind.
             Kind::Numbered(sign) => {
                 let next = number_alone(line, sign).or_else(|| numbered(line, |other| other == sign))?;
-                (next.number > self.number).then_some(next)
+                // What a difference takes away and what it adds in its place may have the same number.
+                let may_stay = matches!(sign, Sign::Bar | Sign::Blank);
+                (next.number > self.number || may_stay && next.number == self.number).then_some(next)
             }
             Kind::Told => {
                 let rest = line.strip_prefix(self.name)?;
@@ -83,24 +104,36 @@ impl<'a> Mark<'a> {
 /// Numbers as editors, `cat -n`, `grep -n`, `bat` and agents' tools put them there, with a sign behind them that may be one.
 fn numbered(line: &[u8], may_be: impl Fn(Sign) -> bool) -> Option<Mark<'_>> {
     let blanks = count(line, is_blank);
-    let letter = usize::from(line.get(blanks) == Some(&b'L'));
-    let (number, digits) = number(line.get(blanks + letter..)?)?;
-    let at = blanks + letter + digits;
+    let before = match line.get(blanks)? {
+        b'L' | b'[' => 1,
+        b'>' | b'*' => 1 + count(&line[blanks + 1..], is_blank),
+        _ => 0,
+    };
+    let letter = if before > 0 { line[blanks] } else { 0 };
+    let (number, digits) = number(&line[blanks + before..])?;
+    let at = blanks + before + digits;
     let rest = &line[at..];
     let gap = count(rest, |byte| *byte == b' ');
-    let first = rest.first();
-    let signs = [
-        (Sign::Arrow, rest.starts_with(ARROW).then_some(ARROW.len())),
-        (Sign::Bar, bar(&rest[gap..]).map(|bar| gap + bar + blank(&rest[gap + bar..]))),
-        (Sign::Tab, (first == Some(&b'\t')).then_some(1)),
-        (Sign::Letter, (letter == 1 && first == Some(&b':')).then(|| 1 + blank(&rest[1..]))),
-        (Sign::Colon, (letter == 0 && matches!(first, Some(b':' | b'-'))).then_some(1)),
-        (Sign::Blank, (letter == 0 && first == Some(&b' ')).then_some(1)),
-    ];
+    let behind = |signs: &[u8]| rest.first().filter(|first| signs.contains(first)).map(|_| 1);
+    let parted = |length: usize| {
+        rest.get(length).is_none_or(u8::is_ascii_whitespace).then(|| length + blank(&rest[length..]))
+    };
+    let bar = bar(&rest[gap..]).map(|bar| gap + bar + blank(&rest[gap + bar..]));
+    let signs = match letter {
+        0 => [
+            (Sign::Arrow, rest.starts_with(ARROW).then_some(ARROW.len())),
+            (Sign::Bar, bar),
+            (Sign::Tab, behind(b"\t")),
+            (Sign::Colon, behind(b":-")),
+            (Sign::Dot, behind(b".)").and_then(parted)),
+            (Sign::Blank, behind(b" ")),
+        ],
+        b'L' => [(Sign::Letter, behind(b":").map(|sign| sign + blank(&rest[1..]))); 6],
+        b'[' => [(Sign::Bracket, behind(b"]").and_then(parted)); 6],
+        _ => [(Sign::Bar, bar); 6],
+    };
     let mut signs = signs.into_iter().filter(|(sign, _)| may_be(*sign));
-    signs.find_map(|(sign, length)| {
-        Some(Mark { kind: Kind::Numbered(sign), length: at + length?, number, name: b"" })
-    })
+    signs.find_map(|(sign, length)| Some(Mark { number, ..Mark::by(Kind::Numbered(sign), at + length?) }))
 }
 
 /// Returns the mark of a line that has nothing behind its number. Blanks at the end of a line are easily lost.
@@ -108,7 +141,7 @@ fn number_alone(line: &[u8], sign: Sign) -> Option<Mark<'_>> {
     let blanks = count(&line[..line.len().min(LONGEST)], is_blank);
     let (number, digits) = number(&line[blanks..])?;
     let length = blanks + digits;
-    let mark = Mark { kind: Kind::Numbered(sign), length, number, name: b"" };
+    let mark = Mark { number, ..Mark::by(Kind::Numbered(sign), length) };
     line[length..].iter().take(LONGEST).all(u8::is_ascii_whitespace).then_some(mark)
 }
 
@@ -125,33 +158,69 @@ fn blamed(line: &[u8]) -> Option<Mark<'_>> {
         let (number, _) = number(&line[at - digits..])?;
         let is_apart = matches!(line[..at - digits].last(), Some(b' ' | b'\t'));
         let length = at + 1 + blank(&line[at + 1..]);
-        is_apart.then_some(Mark { kind: Kind::Blamed, length, number, name: b"" })
+        is_apart.then_some(Mark { number, ..Mark::by(Kind::Blamed, length) })
     })
 }
 
-/// A time as logs have it, by itself or behind what a tool says before it and a tab: `job<tab>step<tab>2026-11-29T17:08:09.1Z `.
+/// A time as logs have it, by itself or behind what a tool says before it and a tab (`job<tab>step<tab>2026-11-29T17:08:09.1Z `), with
+/// what a log says behind it: how grave it is, or who says it.
 fn timed(line: &[u8]) -> Option<Mark<'_>> {
-    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
-    let is_time = |text: &[u8]| {
-        text.len() >= SHAPE.len()
-            && text.iter().zip(SHAPE).all(|(byte, shape)| match shape {
-                b'0' => byte.is_ascii_digit(),
-                b'T' => b"T ".contains(byte),
-                shape => byte == shape,
-            })
+    let mut starts = iter::once(0).chain(memchr::memchr_iter(b'\t', line).map(|tab| tab + 1));
+    let (start, open, shape) = starts.find_map(|start| {
+        let open = usize::from(line.get(start) == Some(&b'['));
+        let shape = TIMES.iter().find(|shape| has_shape(&line[start + open..], shape))?;
+        Some((start, open, shape))
+    })?;
+    let mut length = start + open + shape.len();
+    length += count(&line[length..], |byte| byte.is_ascii_digit() || b".,:+-Zz".contains(byte));
+    length += usize::from(open == 1 && line.get(length) == Some(&b']'));
+    if !line.get(length).is_none_or(u8::is_ascii_whitespace) {
+        return None;
+    }
+    length += blank(&line[length..]);
+    let said = match *shape {
+        SYSTEM_TIME => memmem::find(&line[length..], b": ").map_or(0, |at| at + 2),
+        _ => level(&line[length..]),
     };
-    let mut starts = std::iter::once(0).chain(memchr::memchr_iter(b'\t', line).map(|tab| tab + 1));
-    let start = starts.find(|start| is_time(&line[*start..]))?;
-    let behind = &line[start..];
-    let zone = count(&behind[SHAPE.len()..], |byte| byte.is_ascii_digit() || b".,:+-Zz".contains(byte));
-    let length = start + SHAPE.len() + zone;
-    let is_apart = line.get(length).is_none_or(u8::is_ascii_whitespace);
-    is_apart.then_some(Mark {
-        kind: Kind::Timed,
-        length: length + blank(&line[length..]),
-        number: 0,
-        name: b"",
-    })
+    Some(Mark::by(Kind::Timed, length + said))
+}
+
+/// Returns whether `text` begins with digits, letters and signs as `shape` has them: `0`, `A`, and `T` for a blank as well.
+fn has_shape(text: &[u8], shape: &[u8]) -> bool {
+    text.len() >= shape.len()
+        && text.iter().zip(shape).all(|(byte, shape)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            b'_' => byte.is_ascii_digit() || *byte == b' ',
+            b'A' => byte.is_ascii_alphabetic(),
+            b'T' => b"T ".contains(byte),
+            shape => byte == shape,
+        })
+}
+
+/// Returns how much of `text` the word takes that says how grave it is what a log tells.
+fn level(text: &[u8]) -> usize {
+    const LEVELS: [&[u8]; 8] =
+        [b"TRACE", b"DEBUG", b"INFO", b"NOTICE", b"WARN", b"WARNING", b"ERROR", b"FATAL"];
+    let open = count(text, |byte| b" [".contains(byte));
+    let word = count(&text[open..], u8::is_ascii_alphabetic);
+    let close = open + word + count(&text[open + word..], |byte| b"]:".contains(byte));
+    let is_level = LEVELS.iter().any(|level| text[open..open + word].eq_ignore_ascii_case(level));
+    let is_apart = text.get(close).is_none_or(u8::is_ascii_whitespace);
+    if is_level && is_apart { close + blank(&text[close..]) } else { 0 }
+}
+
+/// What stands in a box that is drawn around it: `│ x │`.
+fn framed(line: &[u8]) -> Option<Mark<'_>> {
+    let blanks = count(&line[..line.len().min(LONGEST)], is_blank);
+    let stroke = STROKES.into_iter().find(|stroke| line[blanks..].starts_with(stroke.as_bytes()))?;
+    let length = blanks + stroke.len();
+    let length = length + blank(&line[length..]);
+    let said = &line[length..];
+    let shown = said.strip_suffix(b"\n").unwrap_or(said);
+    let shown = shown.strip_suffix(b"\r").unwrap_or(shown);
+    let inside = shown.trim_ascii_end().strip_suffix(stroke.as_bytes()).map(<[u8]>::trim_ascii_end);
+    let tail = inside.map_or(0, |inside| shown.len() - inside.len());
+    Some(Mark { tail, ..Mark::by(Kind::Framed, length) })
 }
 
 /// What makes a line a quotation or a comment.
@@ -167,7 +236,7 @@ fn quoted(line: &[u8]) -> Option<Mark<'_>> {
         b'#' | b';' | b'%' => same,
         b'/' if same > 1 => same + count(&rest[same..], |byte| *byte == b'!'),
         b'-' if same == 2 => same,
-        b'*' | b'<' if same == 1 && is_apart(1) => 1,
+        b'*' | b'!' | b'<' if is_apart(same) => same,
         b'R' | b'r' if rest.get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"rem")) && is_apart(3) => {
             3
         }
@@ -176,7 +245,7 @@ fn quoted(line: &[u8]) -> Option<Mark<'_>> {
     // Blanks behind the last sign are the line's own, but for one.
     let signs = length - rest[..length].iter().rev().take_while(|byte| **byte == b' ').count();
     let length = blanks + signs + blank(&rest[signs..]);
-    Some(Mark { kind: Kind::Quoted(first), length, number: 0, name: b"" })
+    Some(Mark::by(Kind::Quoted(first), length))
 }
 
 /// The name of a file, as `grep` puts it there, or of a program that logs.
@@ -188,10 +257,14 @@ fn named(line: &[u8]) -> Option<Mark<'_>> {
         (rest.get(digits) == Some(sign)).then_some((at, number, at + digits + 2))
     };
     let mark = |kind, name: usize, number, length| {
-        (name > 0).then_some(Mark { kind, length, number, name: &line[..name] })
+        (name > 0).then_some(Mark { number, name: &line[..name], ..Mark::by(kind, length) })
     };
     if let Some((name, number, length)) = (1..word.len()).find_map(ends) {
         return mark(Kind::Placed, name, number, length);
+    }
+    if let [b'[', inside @ .., b']'] = word {
+        return mark(Kind::Logged, word.len(), 0, word.len() + blank(&line[word.len()..]))
+            .filter(|_| !inside.is_empty());
     }
     if let Some(name) = memchr::memchr(b':', word) {
         return mark(Kind::Told, name, 0, name + 1).filter(|_| !word[name..].starts_with(b"://"));
@@ -213,7 +286,7 @@ fn number(text: &[u8]) -> Option<(u64, usize)> {
 
 /// Returns how long the stroke is that `text` begins with.
 fn bar(text: &[u8]) -> Option<usize> {
-    ["|", "│", "┃"].into_iter().find(|bar| text.starts_with(bar.as_bytes())).map(str::len)
+    iter::once("|").chain(STROKES).find(|bar| text.starts_with(bar.as_bytes())).map(str::len)
 }
 
 /// Returns how much of `text` the one blank takes that parts a mark from its line.
@@ -230,6 +303,14 @@ fn count(text: &[u8], is_one: impl Fn(&u8) -> bool) -> usize {
 }
 
 const ARROW: &[u8] = "→".as_bytes();
+
+/// Drawn strokes beside a line.
+const STROKES: [&str; 3] = ["│", "┃", "║"];
+
+/// How a time begins: a whole one, one of the day, and one that a system's log has.
+const TIMES: [&[u8]; 3] = [b"0000-00-00T00:00:00", b"00:00:00", SYSTEM_TIME];
+
+const SYSTEM_TIME: &[u8] = b"AAA _0 00:00:00";
 
 /// A longer mark is none, in bytes.
 const LONGEST: usize = 256;
@@ -268,6 +349,17 @@ mod tests {
             ("-- x", Some("x")),
             ("REM x", Some("x")),
             ("< x", Some("x")),
+            ("> 12 |   x", Some("  x")),
+            ("12. x", Some("x")),
+            ("[12] x", Some("x")),
+            ("[2026-11-29 17:08:09] x", Some("x")),
+            ("17:08:09.1 [INFO] x", Some("x")),
+            ("2026-11-29T17:08:09Z WARN:   x", Some("  x")),
+            ("Nov  9 17:08:09 web-1 app[812]:   x", Some("  x")),
+            ("[web] x", Some("x")),
+            ("│ x", Some("x")),
+            ("! x", Some("x")),
+            ("!x", None),
             ("x", None),
             ("https://x", None),
             ("<td>", None),

@@ -101,6 +101,29 @@ const MARKS: &[Kind] = &[
     ("time", |nth, line| format!("2026-11-29T17:08:{:02}.123456Z {line}", nth % 60)),
     ("job", |nth, line| format!("build (x)\tRun it\t2026-11-29T17:08:{:02}.1234567Z {line}", nth % 60)),
     ("service", |_, line| format!("web-1  | {line}")),
+    ("number and colon", |nth, line| format!("{nth:4}: {line}")),
+    ("Windows", |nth, line| format!("{nth:6}→{line}\r")),
+    ("code frame", |nth, line| format!("{} {nth:3} | {line}", if nth % 4 == 2 { '>' } else { ' ' })),
+    ("number and dot", |nth, line| format!("{nth:4}. {line}")),
+    ("number in brackets", |nth, line| format!("[{nth}] {line}")),
+    ("indented addition", |_, line| format!("    +{line}")),
+    ("indented difference", |nth, line| format!("  {}{line}", if nth % 2 == 0 { '+' } else { ' ' })),
+    ("coloured grep", |nth, line| {
+        format!(
+            "\u{1b}[35ma/b.yml\u{1b}[m\u{1b}[36m:\u{1b}[m\u{1b}[32m{nth}\u{1b}[m\u{1b}[36m:\u{1b}[m{line}"
+        )
+    }),
+    ("frame", |_, line| format!("│ {line:<90} │")),
+    ("frame with numbers", |nth, line| format!("│ {nth:3} │ {line}")),
+    ("star without blank", |_, line| format!("* {line}")),
+    ("double star", |_, line| format!("** {line}")),
+    ("exclamation", |_, line| format!("! {line}")),
+    ("log", |nth, line| format!("[2026-11-29 17:08:{:02}] {line}", nth % 60)),
+    ("time alone", |nth, line| format!("17:08:{:02} {line}", nth % 60)),
+    ("time and level", |nth, line| format!("2026-11-29T17:08:{:02}Z INFO {line}", nth % 60)),
+    ("syslog", |nth, line| format!("Nov 29 17:08:{:02} web-1 app[812]: {line}", nth % 60)),
+    ("prefix", |_, line| format!("[web] {line}")),
+    ("stderr", |_, line| format!("remote: {line}")),
 ];
 
 fn marked(text: &str, first: usize, (_, mark): &Kind) -> String {
