@@ -48,7 +48,7 @@ enum Sign {
     Colon,
     /// A colon, and a letter before the number: `L12: `.
     Letter,
-    /// Something that points at one of the lines may stand before the number: `> 12 | `.
+    /// Something that points at one of the lines may stand before the number, or another stroke: `> 12 | `.
     Bar,
     /// Or what closes a bracket: `12. `, `12) `.
     Dot,
@@ -104,9 +104,12 @@ impl<'a> Mark<'a> {
 /// Numbers as editors, `cat -n`, `grep -n`, `bat` and agents' tools put them there, with a sign behind them that may be one.
 fn numbered(line: &[u8], may_be: impl Fn(Sign) -> bool) -> Option<Mark<'_>> {
     let blanks = count(line, is_blank);
-    let before = match line.get(blanks)? {
-        b'L' | b'[' => 1,
-        b'>' | b'*' => 1 + count(&line[blanks + 1..], is_blank),
+    let stroke = STROKES.into_iter().find(|stroke| line[blanks..].starts_with(stroke.as_bytes()));
+    let pointer = |length: usize| length + count(&line[blanks + length..], is_blank);
+    let before = match (line.get(blanks)?, stroke) {
+        (b'L' | b'[', _) => 1,
+        (b'>' | b'*', _) => pointer(1),
+        (_, Some(stroke)) => pointer(stroke.len()),
         _ => 0,
     };
     let letter = if before > 0 { line[blanks] } else { 0 };
@@ -219,6 +222,11 @@ fn framed(line: &[u8]) -> Option<Mark<'_>> {
     let shown = said.strip_suffix(b"\n").unwrap_or(said);
     let shown = shown.strip_suffix(b"\r").unwrap_or(shown);
     let inside = shown.trim_ascii_end().strip_suffix(stroke.as_bytes()).map(<[u8]>::trim_ascii_end);
+    let cells = inside.unwrap_or(shown);
+    // The row of a table is read as one, but for that of a table in a box.
+    if !cells.starts_with(stroke.as_bytes()) && memmem::find(cells, stroke.as_bytes()).is_some() {
+        return None;
+    }
     let tail = inside.map_or(0, |inside| shown.len() - inside.len());
     Some(Mark { tail, ..Mark::by(Kind::Framed, length) })
 }
@@ -358,6 +366,8 @@ mod tests {
             ("Nov  9 17:08:09 web-1 app[812]:   x", Some("  x")),
             ("[web] x", Some("x")),
             ("│ x", Some("x")),
+            ("│ 12 │ x", Some("x")),
+            ("│ x │ y │", None),
             ("! x", Some("x")),
             ("!x", None),
             ("x", None),
