@@ -36,6 +36,8 @@ mod json;
 mod keywords;
 mod layout;
 mod lines;
+mod mark;
+mod marks;
 mod message;
 mod named;
 mod names;

@@ -142,6 +142,7 @@ pub(crate) const BUILTIN_RULES: &[&str] = &[
     include_str!("../rules/gitleaks.toml"),
     include_str!("../rules/longhaul.toml"),
     include_str!("../rules/uses.toml"),
+    include_str!("../rules/stored.toml"),
 ];
 
 static BUILTIN: LazyLock<RuleSet> =

@@ -25,6 +25,9 @@ pub(crate) fn is_secret(
     if value.is_empty() || is_replaced(with_placeholder(text, &secret)) {
         return false;
     }
+    if !rule.is_token && is_file_of_users(&text[..secret.start]) {
+        return false;
+    }
     if least > 0.0 && entropy(value) < least || rule.is_of_drawn && !is_drawn(value) {
         return false;
     }
@@ -55,6 +58,14 @@ pub(crate) fn is_secret(
     let (whole, line, phrase) = (&text[whole], &text[line], text.get(phrase).unwrap_or_default());
     let candidate = Candidate { secret: value, whole, line, phrase, is_random };
     !set.allow.allows(candidate) && !rule.allow.iter().any(|list| list.allows(candidate))
+}
+
+/// Returns whether what names the value that stands behind `before` is the file that lists the users of a system: `/etc/passwd`.
+fn is_file_of_users(before: &[u8]) -> bool {
+    /// More signs and blanks do not stand between a name and its value, in bytes.
+    const LONGEST_GAP: usize = 16;
+    let gap = before.iter().rev().take(LONGEST_GAP).take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+    before[..before.len() - gap].ends_with(b"/etc/passwd")
 }
 
 /// Returns whether what has the form of a token is all small letters, as names of programs are: `sk_test_connection_string`.

@@ -1,11 +1,12 @@
-//! What a text spells in base64, with percent signs, in entities or in hexadecimal digits is searched as well.
+//! What a text spells in base64, with percent signs, in entities or in hexadecimal digits is searched as well, and so is what it shows
+//! behind marks or lays out for the eye.
 
 use std::{borrow::Cow, ops::Range};
 
 use memchr::memchr;
 
 use crate::{
-    base64, hex, hidden, layout, percent,
+    base64, hex, hidden, layout, marks, percent,
     places::Places,
     rules::RuleSet,
     scan::{strike, to_chars},
@@ -17,27 +18,72 @@ pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
     let text = &*without_escapes(text);
     let mut struck = strike(set, text);
     strike_spelled(set, text, 1, &mut struck);
-    if let Some(left) = hidden::without(text) {
-        let mut found = strike(set, &left);
-        join(set, &mut found);
-        let mut places = Places::of(hidden::Seen::of(text));
-        struck.extend(
-            found.into_iter().flat_map(|struck| struck.moved(places.place(struck.start..struck.end()))),
-        );
+    strike_laid_out(set, text, &mut struck);
+    let left = hidden::without(text);
+    let mut found = left.as_deref().map(|left| strike(set, left)).unwrap_or_default();
+    match &left {
+        // A mark may have a colour.
+        Some(left) if memchr(ESCAPE, text.as_bytes()).is_some() => {
+            strike_unmarked(set, left, 1, true, &mut found)
+        }
+        _ => strike_unmarked(set, text, 1, true, &mut struck),
     }
-    for lines in layout::lines(text) {
-        let shown = &text[lines.clone()];
-        let mut found = strike(set, &layout::Squeezed::of(shown).map(|(_, c)| c).collect::<String>());
-        join(set, &mut found);
-        let mut places = Places::of(layout::Squeezed::of(shown));
-        let mut place = |span| {
-            let inside = places.place(span);
-            lines.start + inside.start..lines.start + inside.end
-        };
-        struck.extend(found.into_iter().flat_map(|struck| struck.moved(place(struck.start..struck.end()))));
-    }
+    struck.extend(placed(set, found, Places::of(hidden::Seen::of(text)), 0));
     join(set, &mut struck);
     struck
+}
+
+/// Puts what is struck in what is left of `text` without what nobody sees into `struck`.
+fn strike_seen(set: &RuleSet, text: &str, struck: &mut Vec<Struck>) {
+    if let Some(left) = hidden::without(text) {
+        struck.extend(placed(set, strike(set, &left), Places::of(hidden::Seen::of(text)), 0));
+    }
+}
+
+/// Puts what is struck in the lines that are laid out for the eye into `struck`.
+fn strike_laid_out(set: &RuleSet, text: &str, struck: &mut Vec<Struck>) {
+    for lines in layout::lines(text) {
+        let shown = &text[lines.clone()];
+        let found = strike(set, &layout::Squeezed::of(shown).map(|(_, c)| c).collect::<String>());
+        struck.extend(placed(set, found, Places::of(layout::Squeezed::of(shown)), lines.start));
+    }
+}
+
+/// Puts what is struck in lines without the marks that a tool put before them into `struck`. What they show may have marks, too; a
+/// difference of a difference is read as one, so that no line is read too often.
+fn strike_unmarked(
+    set: &RuleSet,
+    text: &str,
+    depth: usize,
+    with_differences: bool,
+    struck: &mut Vec<Struck>,
+) {
+    for run in marks::runs(text, with_differences) {
+        let unmarked: String = run.unmarked().map(|(_, c)| c).collect();
+        let mut found = strike(set, &unmarked);
+        strike_spelled(set, &unmarked, 1, &mut found);
+        strike_laid_out(set, &unmarked, &mut found);
+        strike_seen(set, &unmarked, &mut found);
+        if depth < MOST_MARKED {
+            let with_differences = with_differences && !run.is_of_difference();
+            strike_unmarked(set, &unmarked, depth + 1, with_differences, &mut found);
+        }
+        struck.extend(placed(set, found, Places::of(run.unmarked()), run.place.start));
+    }
+}
+
+/// Returns what was `found` in what a part of a text was turned into, where it stands in the text, in which the part begins at `start`.
+fn placed<I: Iterator<Item = (Range<usize>, char)>>(
+    set: &RuleSet,
+    mut found: Vec<Struck>,
+    mut places: Places<I>,
+    start: usize,
+) -> impl Iterator<Item = Struck> {
+    join(set, &mut found);
+    found.into_iter().flat_map(move |struck| {
+        let inside = places.place(struck.start..struck.end());
+        struck.moved(start + inside.start..start + inside.end)
+    })
 }
 
 /// Puts what is struck in what `text` spells in base64, with percent signs, in entities or in hexadecimal digits into `struck`. What is spelled may spell
@@ -60,14 +106,9 @@ fn strike_spelled(set: &RuleSet, text: &str, depth: usize, struck: &mut Vec<Stru
             .extend(found.into_iter().flat_map(|struck| struck.moved(run.place(struck.start..struck.end()))));
     }
     for word in percent::words(bytes) {
-        let mut found = found_in(percent::Decoded::of(&bytes[word.clone()]).map(|(_, c)| c).collect());
-        join(set, &mut found);
-        let mut places = Places::of(percent::Decoded::of(&bytes[word.clone()]));
-        let mut place = |span| {
-            let inside = places.place(span);
-            word.start + inside.start..word.start + inside.end
-        };
-        struck.extend(found.into_iter().flat_map(|struck| struck.moved(place(struck.start..struck.end()))));
+        let shown = &bytes[word.clone()];
+        let found = found_in(percent::Decoded::of(shown).map(|(_, c)| c).collect());
+        struck.extend(placed(set, found, Places::of(percent::Decoded::of(shown)), word.start));
     }
     for dump in hex::dumps(bytes).chain(hex::words(bytes)).chain(hex::spaced(bytes)) {
         let found = found_in(dump.decode(bytes));
@@ -118,11 +159,17 @@ fn without_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
 }
 
+/// What a colour begins with.
+const ESCAPE: u8 = 0x1b;
+
 /// The longest part of a token, in digits.
 const LONGEST_PART: usize = 64;
 
 /// How often a spelling is undone that spells another.
 const MOST_SPELLED: usize = 3;
+
+/// How often marks are passed that stand behind others: a difference of a quoted file, shown with numbers.
+const MOST_MARKED: usize = 3;
 
 #[cfg(test)]
 mod tests {

@@ -161,6 +161,21 @@ pub(crate) const KINDS: &[(&str, &str, &str)] = &[
     ("firebase server key", "", "AAAA<A7>:APA91b<A134>"),
     ("one-time password seed", "otpauth://totp/a:b?issuer=a&secret=", "<2:32>"),
     ("salesforce token", "", "00D<A15>!AQ<A90>"),
+    (
+        "openvpn static key",
+        "-----BEGIN OpenVPN Static key V1-----\n",
+        "<h32>\n<h32>\n<h32>\n<h32>\n-----END OpenVPN Static key V1-----",
+    ),
+    ("nats seed", "", "SUAK<2:54>"),
+    ("dropbox token", "", "sl.B<A130>"),
+    ("newer dropbox token", "", "sl.u.A<A150>"),
+    ("asana token", "", "1/1<N15>:<h32>"),
+    ("newer asana token", "", "2/1<N15>/1<N15>:<h32>"),
+    (
+        "teams webhook",
+        "https://contoso.webhook.office.com/webhookb2/",
+        "<h8>-<h4>-<h4>-<h4>-<h12>@<h8>-<h4>-<h4>-<h4>-<h12>/IncomingWebhook/<h32>/<h8>-<h4>-<h4>-<h4>-<h12>",
+    ),
     ("x bearer token", "", "AAAAAAAAAAAAAAAAAAAAA<A24>%2B<A30>%3D<A40>"),
 ];
 

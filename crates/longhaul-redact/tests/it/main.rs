@@ -8,6 +8,7 @@ mod innocents;
 mod kinds;
 mod labelled;
 mod laid_out;
+mod marked;
 mod properties;
 mod shapes;
 mod spellings;
