@@ -296,7 +296,11 @@ fn is_typed(message: &Message, said: &str) -> bool {
         };
         text.contains(start.trim()) || start.match_indices(": ").any(both)
     };
+    // What a person says to a call that they refuse stands in its result.
+    let says_why =
+        |text: String| text.split_once("the user said:").is_some_and(|(_, said)| holds(&fold(said)));
     is_persons && message.texts().any(|text| holds(&fold(&without_blocks(text))))
+        || message.results().any(|result| says_why(result.joined_text()))
 }
 
 /// Returns `text` without the blocks that harnesses put in (`<system-reminder>…</system-reminder>`), and nothing of a text that
