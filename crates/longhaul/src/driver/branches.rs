@@ -27,11 +27,13 @@ pub enum Overtaken {
     Stop,
 }
 
-/// What became of a session with a history; no ordinals where it went on with another of its lines.
+/// What became of a session with a history.
 #[cfg(feature = "wire")]
-struct Turn {
-    change: Synced,
-    ordinals: Option<Vec<Option<u64>>>,
+enum Turn {
+    /// It is where the history is.
+    There(SyncReport),
+    /// It goes on with another of its lines, and is yet to be brought there.
+    To(Synced),
 }
 
 /// Returns whether `error` says that somebody else went on with the session.
@@ -188,25 +190,50 @@ impl Session {
     /// not say again ([`SyncError::OnlyInSummary`](crate::SyncError)).
     #[cfg(feature = "wire")]
     pub async fn sync(&mut self, document: &longhaul_wire::Document) -> Result<SyncReport, Error> {
+        self.sync_by(document, false).await
+    }
+
+    /// Does so for a history of which the caller knows that it is this conversation's, however little of it was said here; see
+    /// [`SessionState::sync_known`].
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    #[cfg(feature = "wire")]
+    pub async fn sync_known(&mut self, document: &longhaul_wire::Document) -> Result<SyncReport, Error> {
+        self.sync_by(document, true).await
+    }
+
+    #[cfg(feature = "wire")]
+    async fn sync_by(
+        &mut self,
+        document: &longhaul_wire::Document,
+        is_known: bool,
+    ) -> Result<SyncReport, Error> {
         self.save().await?;
-        let sync = self.synced(document, true).await?;
-        let ordinals = match sync.ordinals.is_none() {
+        match self.synced(document, is_known, true).await? {
+            Turn::There(report) => Ok(report),
             // What became of it is told as it was before it went on with another line.
-            true => self.synced(document, false).await?.ordinals,
-            false => sync.ordinals,
-        };
-        Ok(SyncReport { change: sync.change, ordinals: ordinals.unwrap_or_default() })
+            Turn::To(change) => match self.synced(document, is_known, false).await? {
+                Turn::There(report) => Ok(SyncReport { change, ..report }),
+                Turn::To(change) => Ok(SyncReport { change, ordinals: Vec::new(), unpinned: Vec::new() }),
+            },
+        }
     }
 
     /// Does so; where it goes on with another of its lines, as it may where `may_turn` is set, it is yet to be brought to where
     /// `document` is.
     #[cfg(feature = "wire")]
-    async fn synced(&mut self, document: &longhaul_wire::Document, may_turn: bool) -> Result<Turn, Error> {
+    async fn synced(
+        &mut self,
+        document: &longhaul_wire::Document,
+        is_known: bool,
+        may_turn: bool,
+    ) -> Result<Turn, Error> {
         use crate::session::SyncError;
         let mut again: Option<(SessionState, Vec<u64>)> = None;
         let (mut synced, sync) = loop {
             let mut synced = again.as_ref().map_or(&self.state, |(state, _)| state).clone();
-            let came = synced.sync(document);
+            let came = synced.sync_by(document, is_known);
             if again.is_none() && self.state.is_owed_to_deletion(&came) {
                 again = self.said_again(document).await?;
                 if again.is_some() {
@@ -250,7 +277,7 @@ impl Session {
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
                 if may_turn && said_again.is_empty() && self.turn_to_line_of(document, at).await? {
-                    return Ok(Turn { change: sync.change, ordinals: None });
+                    return Ok(Turn::To(sync.change));
                 }
                 // What was deleted and is said again is written again.
                 let shared = said_again.first().map_or(at, |first| at.min(*first));
@@ -261,7 +288,7 @@ impl Session {
             }
         }
         self.save().await?;
-        Ok(Turn { change: sync.change, ordinals: Some(sync.ordinals) })
+        Ok(Turn::There(sync))
     }
 
     /// Goes on with another line of this conversation that `document` begins with all of, where that is more than the `shared` messages

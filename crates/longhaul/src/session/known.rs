@@ -13,8 +13,8 @@ use super::{SessionState, cleared};
 /// A history as it was said here.
 pub(super) struct Known<'s> {
     pub(super) entries: Cow<'s, [Entry]>,
-    /// Which of these are not the front end's: messages of reasoning alone.
-    pub(super) put_back: Vec<usize>,
+    /// For each of these its place in the history, none for reasoning that the front end left out; `None` where they are the history.
+    pub(super) places: Option<Vec<Option<usize>>>,
     /// How many messages behind the instructions are as they are here, where the instructions are others.
     pub(super) alike: u64,
 }
@@ -44,7 +44,7 @@ impl SessionState {
     /// Returns the history with what was said here in the place of what is the same, up to the first message that is another one.
     pub(super) fn as_said_here<'s>(&self, said: &'s [Entry]) -> Result<Known<'s>, SyncError> {
         let (len, (known, common)) = (self.n_total(), self.shared_with(said)?);
-        let mut found = Known { entries: Cow::Borrowed(said), put_back: Vec::new(), alike: 0 };
+        let mut found = Known { entries: Cow::Borrowed(said), places: None, alike: 0 };
         let Some(next) = said.get(known).filter(|_| common < len) else { return Ok(found) };
         self.at_hand(Span { start: common, end: common + 1 })?;
         let here = self.originals.get(common);
@@ -54,7 +54,10 @@ impl SessionState {
             asked.follow(&before.message);
         }
         let is_known = |here: &Entry| {
-            is_reasoning(here) || is_same(next, here, is_last) || self.is_clean_of(next, here, &asked)
+            is_reasoning(here)
+                || is_reasoning(next)
+                || is_same(next, here, is_last)
+                || self.is_clean_of(next, here, &asked)
         };
         if !here.is_some_and(is_known) {
             return Ok(found);
@@ -66,28 +69,38 @@ impl SessionState {
             _ => true,
         };
         let (mut ordinal, mut entries) = (common, said[..known].to_vec());
-        let mut rest = &said[known..];
-        while let Some(behind) = self.said_from(ordinal, rest, &asked) {
+        let mut places: Vec<Option<usize>> = (0..known).map(Some).collect();
+        let mut nth = known;
+        while nth < said.len() {
+            let Some(behind) = self.said_from(ordinal, &said[nth..], &asked) else {
+                match self.behind_new_reasoning(ordinal, &said[nth..], &asked) {
+                    Some(n) => nth += n,
+                    None => break,
+                }
+                continue;
+            };
             for at in ordinal..=behind {
                 let Some(here) = self.originals.get(at) else { continue };
-                if at < behind {
-                    found.put_back.push(entries.len());
-                }
+                places.push((at == behind).then_some(nth));
                 // Of what came back from a store without its secrets the line knows the lineage that it had with them.
                 match self.originals.lineage(at).filter(|_| is_dated) {
                     Some(lineage) => entries.push(Entry { lineage, ..here.clone() }),
                     None => push_behind(&mut entries, here),
                 }
             }
-            asked.follow(&rest[0].message);
-            (ordinal, rest) = (behind + 1, &rest[1..]);
+            asked.follow(&said[nth].message);
+            (ordinal, nth) = (behind + 1, nth + 1);
         }
         if ordinal == common {
             return Ok(found);
         }
-        rest.iter().for_each(|entry| push_behind(&mut entries, entry));
+        for (at, entry) in said.iter().enumerate().skip(nth) {
+            places.push(Some(at));
+            push_behind(&mut entries, entry);
+        }
         // Since a compaction of the front end's own it stands elsewhere than here.
         found.alike = if is_dated || known as u64 != common { 0 } else { ordinal - self.head };
+        found.places = Some(places);
         found.entries = Cow::Owned(entries);
         Ok(found)
     }
@@ -103,6 +116,13 @@ impl SessionState {
         };
         let (at, here) = here.find(|(_, here)| is_it(here) || !is_reasoning(here))?;
         is_it(here).then_some(at)
+    }
+
+    /// Returns how many messages of reasoning `rest` begins with that were left out when what follows them was said here, at `from`. A
+    /// front end may hand them in later.
+    pub(super) fn behind_new_reasoning(&self, from: u64, rest: &[Entry], asked: &Asked) -> Option<usize> {
+        let n = rest.iter().position(|entry| !is_reasoning(entry)).filter(|n| *n > 0)?;
+        self.said_from(from, &rest[n..], asked).map(|_| n)
     }
 
     /// Returns whether what was said is `here` without its secrets, as what comes from a store is.
@@ -144,12 +164,16 @@ pub(super) fn is_same(said: &Entry, here: &Entry, is_last: bool) -> bool {
     };
     // Text that says nothing comes and goes: beside calls some write `null` for it, some "".
     let says = |part: &&Part| !matches!(part, Part::Text(text) if text.is_empty());
-    let there_are: Vec<&Part> = there.parts.iter().filter(says).collect();
+    let mut there_are: Vec<&Part> = there.parts.iter().filter(says).collect();
+    let all: Vec<&Part> = here.parts.iter().filter(says).collect();
+    let rest: Vec<&Part> = all.iter().copied().filter(|part| !is_thought(part)).collect();
+    // What was thought may come later: where it was left out when this was said.
+    if rest.len() == all.len() {
+        there_are.retain(|part| !is_thought(part));
+    }
     let are = |here: &[&Part]| {
         here.len() == there_are.len() && here.iter().copied().zip(there_are.iter().copied()).all(is_part)
     };
-    let all: Vec<&Part> = here.parts.iter().filter(says).collect();
-    let rest: Vec<&Part> = all.iter().copied().filter(|part| !is_thought(part)).collect();
     are(&all) || are(&rest)
 }
 

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+#[cfg(feature = "wire")]
+use longhaul_transcript::ContentHash;
 use longhaul_transcript::{Message, MessageId, Origin, Span, Tokens};
 
 use super::{
@@ -101,6 +103,34 @@ impl SessionState {
             self.renew(!is_shown);
         }
         Ok(!is_shown)
+    }
+
+    /// Returns what is pinned and shown, with the hash of what it says.
+    #[cfg(feature = "wire")]
+    pub(super) fn pinned_words(&self) -> Vec<(u64, ContentHash)> {
+        let words = |pin: &u64| match &self.items.get(*pin)?.shown {
+            Shown::Message { id, .. } => Some((*pin, id.hash)),
+            _ => None,
+        };
+        self.pins.iter().filter_map(words).collect()
+    }
+
+    /// Pins what was `pinned` and is said again, in one of these messages, after the conversation took another way. Returns what is not.
+    #[cfg(feature = "wire")]
+    pub(super) fn pin_again(&mut self, pinned: &[(u64, ContentHash)], ordinals: &[Option<u64>]) -> Vec<u64> {
+        let mut gone = Vec::new();
+        for (pin, words) in pinned {
+            if self.pins.contains(pin) {
+                continue;
+            }
+            let ids =
+                ordinals.iter().flatten().filter_map(|at| self.originals.get(*at)).map(|entry| entry.id);
+            let again = ids.filter(|id| id.hash == *words).min_by_key(|id| id.ordinal.abs_diff(*pin));
+            if again.is_none_or(|id| self.pin(id).is_err()) {
+                gone.push(*pin);
+            }
+        }
+        gone
     }
 
     /// Lets compactions have a pinned message again, and returns whether it was pinned. The view stays as it is.

@@ -18,7 +18,7 @@ impl SessionState {
     pub(super) fn sync_shortened(
         &mut self,
         said: &[Entry],
-        front: usize,
+        (front, is_known): (usize, bool),
         known: usize,
         at: u64,
         mut ordinals: Vec<Option<u64>>,
@@ -28,8 +28,8 @@ impl SessionState {
         }
         let head = self.reworded(&said[..front]);
         let keeps_head = head.is_some();
-        if let Some(run) = self.run_of(said, known, at + 1)?.filter(|_| keeps_head) {
-            ordinals.extend(run.ordinals.iter().copied().map(Some));
+        if let Some(run) = self.run_of(said, known, at + 1, is_known)?.filter(|_| keeps_head) {
+            ordinals.extend(&run.ordinals);
             return self.go_on(said, known + run.ordinals.len(), run.end(), head, ordinals).map(Some);
         }
         if known > front {
@@ -37,7 +37,7 @@ impl SessionState {
         }
         for own in 0..=MOST_OWN.min(said.len() - front) {
             let place = self.head + own as u64;
-            match self.run_of(said, front + own, place)? {
+            match self.run_of(said, front + own, place, false)? {
                 Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
                 // As many messages in the place of as many are edits.
                 Some(_) if keeps_head => {
@@ -49,18 +49,26 @@ impl SessionState {
         Ok(None)
     }
 
-    /// Returns what of the history from its message `nth` on was said here late, at `from` or behind it: the longest run of messages, and
-    /// of these the last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does.
-    fn run_of(&self, said: &[Entry], nth: usize, from: u64) -> Result<Option<Run>, SyncError> {
+    /// Returns what of the history from its message `nth` on was said here late, at `from` or behind it: the longest run of messages, and of
+    /// these the last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does, and where the
+    /// conversation is known to be this one (`is_known`), what was said last.
+    fn run_of(
+        &self,
+        said: &[Entry],
+        nth: usize,
+        from: u64,
+        is_known: bool,
+    ) -> Result<Option<Run>, SyncError> {
         let (before, rest) = said.split_at(nth);
         let late = self.late(rest.len(), from)?;
-        if rest.len() < 2 || late.len() < 2 {
+        let least = if is_known { 1 } else { 2 };
+        if rest.len() < least || late.len() < least as u64 {
             return Ok(None);
         }
         let mut asked = Asked::default();
         before.iter().for_each(|entry| drop(asked.follow(&entry.message)));
         // One message is looked for among many: what it is without its secrets is found out once.
-        let first = &rest[0];
+        let Some(first) = rest.iter().find(|entry| !is_reasoning(entry)) else { return Ok(None) };
         let clean = LazyCell::new(|| {
             let answers = asked.clone().follow(&first.message);
             self.clean_answer(&first.message, &answers).map(|clean| clean.hash)
@@ -75,19 +83,26 @@ impl SessionState {
             Run { start, ordinals: self.run_from(start, rest, &asked) }
         });
         let longest = runs.max_by_key(|run| (run.ordinals.len(), run.start));
-        Ok(longest.filter(|run| is_proof(&rest[..run.ordinals.len()])))
+        let is_last = |run: &Run| !run.ordinals.is_empty() && run.end() == self.n_total();
+        Ok(longest.filter(|run| is_known && is_last(run) || is_proof(&rest[..run.ordinals.len()])))
     }
 
     /// Returns the ordinals of the messages that `said`, which answers what was `asked`, begins with, as they follow each other from
-    /// `start` on. Reasoning that the front end leaves out is no gap.
-    fn run_from(&self, start: u64, said: &[Entry], asked: &Asked) -> Vec<u64> {
+    /// `start` on. Reasoning that the front end leaves out, or hands in later, is no gap.
+    fn run_from(&self, start: u64, said: &[Entry], asked: &Asked) -> Vec<Option<u64>> {
         let (mut ordinals, mut next, mut asked) = (Vec::new(), start, asked.clone());
-        while let Some(at) = self.said_from(next, &said[ordinals.len()..], &asked) {
-            asked.follow(&said[ordinals.len()].message);
-            ordinals.push(at);
-            next = at + 1;
+        loop {
+            let rest = &said[ordinals.len()..];
+            if let Some(at) = self.said_from(next, rest, &asked) {
+                asked.follow(&rest[0].message);
+                ordinals.push(Some(at));
+                next = at + 1;
+            } else if let Some(n) = self.behind_new_reasoning(next, rest, &asked) {
+                ordinals.extend(std::iter::repeat_n(None, n));
+            } else {
+                return ordinals;
+            }
         }
-        ordinals
     }
 
     /// Returns what was said last, of which `n` messages may be a history's: at `from` or behind it, reasoning alone not counted.
@@ -109,14 +124,14 @@ impl SessionState {
 struct Run {
     /// Where it was looked for.
     start: u64,
-    /// One for each message.
-    ordinals: Vec<u64>,
+    /// One for each message; none for reasoning that was left out when they were said.
+    ordinals: Vec<Option<u64>>,
 }
 
 impl Run {
     /// Returns the ordinal behind its last message.
     fn end(&self) -> u64 {
-        self.ordinals.last().map_or(self.start, |last| last + 1)
+        self.ordinals.iter().rev().flatten().next().map_or(self.start, |last| last + 1)
     }
 }
 

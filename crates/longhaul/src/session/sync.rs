@@ -81,6 +81,15 @@ pub struct SyncReport {
     /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
     /// here.
     pub ordinals: Vec<Option<u64>>,
+    /// Ordinals of messages that were pinned and that the history handed in has no more: their pins stay on the branch that was left. A
+    /// pinned message that it says again word for word stays pinned.
+    pub unpinned: Vec<u64>,
+}
+
+impl SyncReport {
+    fn new(change: Synced, ordinals: Vec<Option<u64>>) -> SyncReport {
+        SyncReport { change, ordinals, unpinned: Vec::new() }
+    }
 }
 
 impl SessionState {
@@ -96,25 +105,47 @@ impl SessionState {
     /// (`[REDACTED]`, `[omitted for security]`). What a store has without its secrets is what was said with them, and goes out as the
     /// history says it: in memory alone, never into the store, a summary or an event.
     ///
-    /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
+    /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own
+    /// ([`sync_known`](Self::sync_known) takes its word where little was said before), or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history
     /// belongs to.
     ///
     /// # Errors
     /// When originals are needed that are not at hand.
     pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
+        self.sync_by(document, false)
+    }
+
+    /// Does so for a history of which the caller knows, by an id of its own, that it is this conversation's, however little of it was said
+    /// here: of a front end that keeps few of its messages one that was said last, and what follows it, is enough. What shares nothing at
+    /// all is [`CompactedByClient`](Synced::CompactedByClient), and never [`Another`](Synced::Another). Whoever hands in a single message
+    /// each time had better [`push`](Self::push) it.
+    ///
+    /// # Errors
+    /// When originals are needed that are not at hand.
+    pub fn sync_known(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
+        self.sync_by(document, true)
+    }
+
+    pub(crate) fn sync_by(&mut self, document: &Document, is_known: bool) -> Result<SyncReport, SyncError> {
         let all = document.transcript().entries();
         let front = all.iter().take_while(|entry| standing::is_instruction(&entry.message)).count() as u64;
         // Instructions that came back without their secrets are not worded otherwise.
         self.say_again(document, (0..front).map(Some));
-        let Known { entries, put_back, alike } = self.as_said_here(all)?;
-        let spelled = |at| document.spelled((at - put_back.partition_point(|put| *put < at)) as u64);
-        let sync = self.go_to(&entries, alike, spelled)?;
-        let own = sync.ordinals.into_iter().enumerate();
-        let own = own.filter(|(at, _)| put_back.binary_search(at).is_err()).map(|(_, ordinal)| ordinal);
-        let ordinals: Vec<Option<u64>> = own.collect();
+        let Known { entries, places, alike } = self.as_said_here(all)?;
+        let place = |at: usize| places.as_ref().map_or(Some(at), |places| places[at]);
+        let pinned = self.pinned_words();
+        let spelled = |at| document.spelled(place(at)? as u64);
+        let SyncReport { change, ordinals: here, .. } = self.go_to(&entries, alike, is_known, spelled)?;
+        let mut ordinals = vec![None; all.len()];
+        for (at, ordinal) in here.into_iter().enumerate() {
+            if let Some(said) = place(at) {
+                ordinals[said] = ordinal;
+            }
+        }
         self.say_again(document, ordinals.iter().copied());
-        Ok(SyncReport { change: sync.change, ordinals })
+        let unpinned = self.pin_again(&pinned, &ordinals);
+        Ok(SyncReport { change, ordinals, unpinned })
     }
 
     /// Brings the session to where `said` is, of which `alike` messages behind the instructions are as they are here, whatever those
@@ -123,6 +154,7 @@ impl SessionState {
         &mut self,
         said: &[Entry],
         alike: u64,
+        is_known: bool,
         spelled: impl Fn(usize) -> Option<Message>,
     ) -> Result<SyncReport, SyncError> {
         let (len, common) = (self.n_total(), self.common_with(said)?);
@@ -144,7 +176,7 @@ impl SessionState {
             return Ok(sync);
         }
         if let Some((from, known, at)) = since {
-            return self.sync_with_client(said, front, from, known, at);
+            return self.sync_with_client(said, (front, is_known), from, known, at);
         }
         // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
         // summary of ours is none of the client's.
@@ -171,7 +203,8 @@ impl SessionState {
         };
         // Where only the first request is left before the gap it stands for the task; of any other gap somebody means something.
         if known <= front + 1
-            && let Some(sync) = self.sync_shortened(said, front, known, at, ordinals_from(0, at))?
+            && let Some(sync) =
+                self.sync_shortened(said, (front, is_known), known, at, ordinals_from(0, at))?
         {
             return Ok(sync);
         }
@@ -181,7 +214,10 @@ impl SessionState {
             return self.go_on(said, known, at, Some(head), ordinals_from(0, at));
         }
         if !is_asked_here && alike == 0 {
-            return Ok(SyncReport { change: Synced::Another, ordinals: vec![None; said.len()] });
+            return Ok(match is_known {
+                true => self.compacted_by_client(said, front),
+                false => SyncReport::new(Synced::Another, vec![None; said.len()]),
+            });
         }
         let is_answer = !self.is_asked(Span { start: common, end: len });
         self.go_back_to(common)?;
@@ -387,7 +423,7 @@ impl SessionState {
     fn sync_with_client(
         &mut self,
         said: &[Entry],
-        front: usize,
+        (front, is_known): (usize, bool),
         from: u64,
         known: usize,
         at: u64,
@@ -396,7 +432,7 @@ impl SessionState {
         ordinals.resize(front, None);
         ordinals.extend((from..at).map(Some));
         if known == front + 1
-            && let Some(sync) = self.sync_shortened(said, front, known, at, ordinals.clone())?
+            && let Some(sync) = self.sync_shortened(said, (front, is_known), known, at, ordinals.clone())?
         {
             return Ok(sync);
         }
@@ -425,7 +461,7 @@ impl SessionState {
         let new = said.get(from..).unwrap_or_default();
         ordinals.extend(new.iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         let change = if new.is_empty() { Synced::Unchanged } else { Synced::Grew { n: new.len() as u64 } };
-        SyncReport { change, ordinals }
+        SyncReport::new(change, ordinals)
     }
 
     /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
@@ -475,7 +511,7 @@ impl SessionState {
             }
         }
         self.made_at = self.made_by_client_at();
-        SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
+        SyncReport::new(Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals)
     }
 }
 

@@ -733,3 +733,73 @@ async fn marks_of_earlier_requests_do_not_pile_up() {
         }
     }
 }
+
+/// A pin follows what it holds onto the way that a front end takes, and where it is not said there the caller is told.
+#[tokio::test]
+async fn a_pin_follows_the_history_that_says_it_again() {
+    let said = |first: &str, rule: &str| {
+        let mut said = vec![Message::user(first), Message::assistant("Gladly.")];
+        said.extend([Message::user(rule), Message::assistant("Noted."), Message::user("Now go on.")]);
+        said
+    };
+    let rule = "RULE: never edit Cargo.lock.";
+    for (first, next_rule, is_kept) in
+        [("Hello, please help.", rule, true), ("Hello, help.", "RULE: never edit anything.", false)]
+    {
+        let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        let builder = Session::builder(SessionId::new("pinned").unwrap(), window);
+        let mut session = builder.counter(Arc::new(CharsPer4)).store(store).build().unwrap();
+        session.sync(&document(&said("Hello, help.", rule))).await.unwrap();
+        let id = session.state().originals().get(2).unwrap().id;
+        session.pin(id).await.unwrap();
+        let sync = session.sync(&document(&said(first, next_rule))).await.unwrap();
+        assert!(matches!(sync.change, Synced::Edited { .. }), "{:?}", sync.change);
+        let pins: Vec<u64> = session.state().pins().collect();
+        assert_eq!((pins, sync.unpinned), if is_kept { (vec![2], vec![]) } else { (vec![], vec![2]) });
+        let mut all = said(first, next_rule);
+        for nth in 0..40 {
+            all.extend([
+                Message::assistant("It is so. ".repeat(30)),
+                Message::user(format!("Question {nth}?")),
+            ]);
+            session.sync(&document(&all)).await.unwrap();
+            let view = session.prepare().await.unwrap();
+            assert_eq!(view.messages().any(|message| words(message) == rule), is_kept, "{nth}");
+        }
+    }
+}
+
+/// Where the caller knows whose history it is, little of it is enough.
+#[tokio::test]
+async fn a_front_end_that_keeps_few_messages_is_followed_where_it_is_known() {
+    for newest in [2, 3, 5, 6] {
+        let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+        let open = |name: &str| {
+            let builder = Session::builder(SessionId::new(name).unwrap(), window);
+            builder.counter(Arc::new(CharsPer4)).build().unwrap()
+        };
+        let (mut by_word, mut alone) = (open("known"), open("alone"));
+        let mut all: Vec<Message> = Vec::new();
+        let mut refused = 0;
+        for nth in 0..20 {
+            all.push(Message::user(format!("question_{nth}?")));
+            let said = document(&all[all.len().saturating_sub(newest)..]);
+            let change = by_word.sync_known(&said).await.unwrap().change;
+            let n = if nth == 0 { 1 } else { 2 };
+            // Of the newest two nothing was said before but the answer, which the client alone knows.
+            match newest {
+                2 if nth > 0 => assert_eq!(change, Synced::CompactedByClient { n: 2 }, "{nth}"),
+                _ => assert_eq!(change, Synced::Grew { n }, "{newest}, {nth}"),
+            }
+            let last = by_word.prepare().await.unwrap().messages().last().map(|last| words(last));
+            assert_eq!(last, Some(format!("question_{nth}?")));
+            refused += u32::from(alone.sync(&said).await.unwrap().change == Synced::Another);
+            all.push(Message::assistant(format!("answer_{nth}.")));
+        }
+        assert_eq!(refused > 0, newest < 6, "{newest}");
+        if newest > 2 {
+            assert_eq!(by_word.state().originals().len(), 39);
+        }
+    }
+}

@@ -23,13 +23,15 @@ struct Habits {
     clears: bool,
     /// It sends what the model thought only with the newest answers.
     forgets_thoughts: bool,
+    /// It hands in what the model thought in each third request only.
+    toggles_thoughts: bool,
     /// It writes blanks in its own way.
     respells: bool,
 }
 
 fn all_habits() -> impl Iterator<Item = Habits> {
     let cuts = [None, Some((9, false)), Some((20, false)), Some((20, true)), Some((60, false))];
-    (0..16).flat_map(move |bits| {
+    (0..24).flat_map(move |bits| {
         let is = move |nth: u32| bits >> nth & 1 == 1;
         cuts.map(|newest| Habits {
             clock: is(0),
@@ -37,6 +39,7 @@ fn all_habits() -> impl Iterator<Item = Habits> {
             clears: is(1),
             forgets_thoughts: is(2),
             respells: is(3),
+            toggles_thoughts: is(4),
         })
     })
 }
@@ -143,8 +146,8 @@ impl Spelling {
             let calls = said.iter_mut().filter_map(self.arguments).rev().skip(1);
             calls.for_each(|arguments| *arguments = json!("{ \"limit\": 15 }"));
         }
-        if habits.forgets_thoughts {
-            let old = all.len().saturating_sub(6);
+        if habits.forgets_thoughts || habits.toggles_thoughts && nth % 3 > 0 {
+            let old = if habits.toggles_thoughts { all.len() } else { all.len().saturating_sub(6) };
             let mut at = 0;
             said.retain_mut(|message| {
                 at += 1;
