@@ -29,11 +29,14 @@ impl<'a> Run<'a> {
         Unmarked { lines, side, is_spaced, mark, at: 0, tail: 0, end: 0 }
     }
 
-    /// Returns whether the lines are of a difference.
-    pub(crate) fn is_of_difference(&self) -> bool {
-        self.side != Side::Whole
+    /// Returns whether to search them by themselves costs more than what they say.
+    pub(crate) fn is_short(&self) -> bool {
+        self.lines.len() < SHORT
     }
 }
+
+/// A run of so many bytes is no short one.
+const SHORT: usize = 512;
 
 /// What of a run is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +49,8 @@ enum Side {
     New(usize),
 }
 
-/// Returns the runs of `text`, those of differences only where asked for. No line is in more than three of them.
-pub(crate) fn runs(text: &str, with_differences: bool) -> impl Iterator<Item = Run<'_>> {
-    let differences = with_differences.then(|| differences(text));
-    marked(text).chain(differences.into_iter().flatten())
-}
-
 /// Returns the runs of lines that each have a mark of their own.
-fn marked(text: &str) -> impl Iterator<Item = Run<'_>> {
+pub(crate) fn marked(text: &str) -> impl Iterator<Item = Run<'_>> {
     let bytes = text.as_bytes();
     let (mut lines, mut last) = (lines(bytes).peekable(), 0);
     iter::from_fn(move || {
@@ -102,7 +99,7 @@ fn start_of_lines_around(text: &[u8], place: Range<usize>, name: &[u8]) -> usize
 
 /// Returns the runs of lines that are those of a difference, once for each of its sides. Indented lines are, where some beside them are
 /// marked.
-fn differences(text: &str) -> impl Iterator<Item = Run<'_>> {
+pub(crate) fn differences(text: &str) -> impl Iterator<Item = Run<'_>> {
     let bytes = text.as_bytes();
     let mut lines = lines(bytes).peekable();
     let runs = iter::from_fn(move || {
@@ -279,7 +276,7 @@ mod tests {
     use crate::places::Places;
 
     fn read(text: &str) -> Vec<String> {
-        runs(text, true).map(|run| run.unmarked().map(|(_, c)| c).collect()).collect()
+        marked(text).chain(differences(text)).map(|run| run.unmarked().map(|(_, c)| c).collect()).collect()
     }
 
     #[test]
@@ -309,7 +306,7 @@ mod tests {
     #[test]
     fn what_is_read_has_its_place() {
         let place = |text: &str, span| {
-            let run = runs(text, true).last().expect(text);
+            let run = marked(text).chain(differences(text)).last().expect(text);
             let inside = Places::of(run.unmarked()).place(span);
             text[run.place][inside].to_owned()
         };
