@@ -82,6 +82,25 @@ pub(crate) fn marked(text: &str) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
+/// Returns whether `value` stands in the mark of its line, and what names it, from `label` on, in a line before: then it is the next thing
+/// in the text, and nobody's value. What is behind the mark is read where the lines are read without theirs.
+pub(crate) fn is_of_mark(text: &[u8], label: usize, value: &Range<usize>) -> bool {
+    let named = text.get(label..value.start).unwrap_or_default();
+    let Some(start) = memrchr(b'\n', named).map(|at| label + at + 1) else { return false };
+    // A line end in JSON is two, once it is no escape any more.
+    let before = &text[..start];
+    let before = before.strip_suffix(b"\n\n").unwrap_or(&before[..start - 1]);
+    let last = &before[memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    let line = &text[start..line_end(text, start)];
+    let end = value.end - start;
+    // `a.yml-` stands around a line that `grep` found, and tells nothing by itself.
+    let is_sign = |at: usize, line: &[u8]| matches!(line.get(at), Some(b':' | b'-'));
+    let mut names = [end.saturating_sub(1), end].into_iter().filter(|name| is_sign(*name, line));
+    let is_of_both = names.any(|name| last.starts_with(&line[..name]) && is_sign(name, last));
+    let mark = || Mark::of(last)?.next(line);
+    is_of_both || mark().is_some_and(|mark| end <= mark.length)
+}
+
 /// Returns where the lines with `name` and a dash begin that end the text in `place`.
 fn start_of_lines_around(text: &[u8], place: Range<usize>, name: &[u8]) -> usize {
     let mut start = place.end;
@@ -301,6 +320,23 @@ mod tests {
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_mark_is_no_value_of_the_line_before() {
+        let is_of_mark = |text: &str, value: &str| {
+            let start = text.rfind(value).expect(text);
+            let label = text.find("pass").expect(text);
+            is_of_mark(text.as_bytes(), label, &(start..start + value.len()))
+        };
+        assert!(is_of_mark("a.yml:7:pass:\na.yml:8:  x", "a.yml:8:"));
+        assert!(is_of_mark("x\na.yml-pass:\n\na.yml-  x", "a.yml-"));
+        assert!(is_of_mark("a.yml-pass:\na.yml:  x", "a.yml:"));
+        assert!(is_of_mark("9fceb02d (Bob 7) pass:\n8fceb02d (Bob 8)   x", "8fceb02d"));
+        assert!(!is_of_mark("a.yml:7:pass:\na.yml:8:  letters", "letters"));
+        assert!(!is_of_mark("a.yml:7:pass:\nb.yml:8:  x", "b.yml:8:"));
+        assert!(!is_of_mark("pass:\n  letters: x", "letters"));
+        assert!(!is_of_mark("letters pass: letters", "letters"));
     }
 
     #[test]
