@@ -56,6 +56,7 @@ mod shell;
 mod spelled;
 mod struck;
 mod tables;
+mod together;
 mod values;
 mod vault;
 mod windows;

@@ -5,6 +5,8 @@ use std::iter;
 
 use memchr::memmem;
 
+use crate::placeholder::PLACEHOLDER;
+
 /// What stands before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark<'a> {
@@ -275,7 +277,9 @@ fn named(line: &[u8]) -> Option<Mark<'_>> {
             .filter(|_| !inside.is_empty());
     }
     if let Some(name) = memchr::memchr(b':', word) {
-        return mark(Kind::Told, name, 0, name + 1).filter(|_| !word[name..].starts_with(b"://"));
+        // Every placeholder has a colon.
+        let is_name = !word[name..].starts_with(b"://") && !word[..=name].ends_with(PLACEHOLDER);
+        return mark(Kind::Told, name, 0, name + 1).filter(|_| is_name);
     }
     let gap = word.len() + count(&line[word.len()..], |byte| *byte == b' ');
     let length = gap + bar(&line[gap..])?;
@@ -372,6 +376,7 @@ mod tests {
             ("!x", None),
             ("x", None),
             ("https://x", None),
+            ("A=[REDACTED:x:1]", None),
             ("<td>", None),
             ("**x**", None),
             ("remember", None),

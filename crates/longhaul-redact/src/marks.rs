@@ -29,11 +29,14 @@ impl<'a> Run<'a> {
         Unmarked { lines, side, is_spaced, mark, at: 0, tail: 0, end: 0 }
     }
 
-    /// Returns whether the lines are of a difference.
-    pub(crate) fn is_of_difference(&self) -> bool {
-        self.side != Side::Whole
+    /// Returns whether to search them by themselves costs more than what they say.
+    pub(crate) fn is_short(&self) -> bool {
+        self.lines.len() < SHORT
     }
 }
+
+/// A run of so many bytes is no short one.
+const SHORT: usize = 512;
 
 /// What of a run is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +49,8 @@ enum Side {
     New(usize),
 }
 
-/// Returns the runs of `text`, those of differences only where asked for. No line is in more than three of them.
-pub(crate) fn runs(text: &str, with_differences: bool) -> impl Iterator<Item = Run<'_>> {
-    let differences = with_differences.then(|| differences(text));
-    marked(text).chain(differences.into_iter().flatten())
-}
-
 /// Returns the runs of lines that each have a mark of their own.
-fn marked(text: &str) -> impl Iterator<Item = Run<'_>> {
+pub(crate) fn marked(text: &str) -> impl Iterator<Item = Run<'_>> {
     let bytes = text.as_bytes();
     let (mut lines, mut last) = (lines(bytes).peekable(), 0);
     iter::from_fn(move || {
@@ -85,6 +82,25 @@ fn marked(text: &str) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
+/// Returns whether `value` stands in the mark of its line, and what names it, from `label` on, in a line before: then it is the next thing
+/// in the text, and nobody's value. What is behind the mark is read where the lines are read without theirs.
+pub(crate) fn is_of_mark(text: &[u8], label: usize, value: &Range<usize>) -> bool {
+    let named = text.get(label..value.start).unwrap_or_default();
+    let Some(start) = memrchr(b'\n', named).map(|at| label + at + 1) else { return false };
+    // A line end in JSON is two, once it is no escape any more.
+    let before = &text[..start];
+    let before = before.strip_suffix(b"\n\n").unwrap_or(&before[..start - 1]);
+    let last = &before[memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    let line = &text[start..line_end(text, start)];
+    let end = value.end - start;
+    // `a.yml-` stands around a line that `grep` found, and tells nothing by itself.
+    let is_sign = |at: usize, line: &[u8]| matches!(line.get(at), Some(b':' | b'-'));
+    let mut names = [end.saturating_sub(1), end].into_iter().filter(|name| is_sign(*name, line));
+    let is_of_both = names.any(|name| last.starts_with(&line[..name]) && is_sign(name, last));
+    let mark = || Mark::of(last)?.next(line);
+    is_of_both || mark().is_some_and(|mark| end <= mark.length)
+}
+
 /// Returns where the lines with `name` and a dash begin that end the text in `place`.
 fn start_of_lines_around(text: &[u8], place: Range<usize>, name: &[u8]) -> usize {
     let mut start = place.end;
@@ -102,7 +118,7 @@ fn start_of_lines_around(text: &[u8], place: Range<usize>, name: &[u8]) -> usize
 
 /// Returns the runs of lines that are those of a difference, once for each of its sides. Indented lines are, where some beside them are
 /// marked.
-fn differences(text: &str) -> impl Iterator<Item = Run<'_>> {
+pub(crate) fn differences(text: &str) -> impl Iterator<Item = Run<'_>> {
     let bytes = text.as_bytes();
     let mut lines = lines(bytes).peekable();
     let runs = iter::from_fn(move || {
@@ -279,7 +295,7 @@ mod tests {
     use crate::places::Places;
 
     fn read(text: &str) -> Vec<String> {
-        runs(text, true).map(|run| run.unmarked().map(|(_, c)| c).collect()).collect()
+        marked(text).chain(differences(text)).map(|run| run.unmarked().map(|(_, c)| c).collect()).collect()
     }
 
     #[test]
@@ -307,9 +323,26 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_is_no_value_of_the_line_before() {
+        let is_of_mark = |text: &str, value: &str| {
+            let start = text.rfind(value).expect(text);
+            let label = text.find("pass").expect(text);
+            is_of_mark(text.as_bytes(), label, &(start..start + value.len()))
+        };
+        assert!(is_of_mark("a.yml:7:pass:\na.yml:8:  x", "a.yml:8:"));
+        assert!(is_of_mark("x\na.yml-pass:\n\na.yml-  x", "a.yml-"));
+        assert!(is_of_mark("a.yml-pass:\na.yml:  x", "a.yml:"));
+        assert!(is_of_mark("9fceb02d (Bob 7) pass:\n8fceb02d (Bob 8)   x", "8fceb02d"));
+        assert!(!is_of_mark("a.yml:7:pass:\na.yml:8:  letters", "letters"));
+        assert!(!is_of_mark("a.yml:7:pass:\nb.yml:8:  x", "b.yml:8:"));
+        assert!(!is_of_mark("pass:\n  letters: x", "letters"));
+        assert!(!is_of_mark("letters pass: letters", "letters"));
+    }
+
+    #[test]
     fn what_is_read_has_its_place() {
         let place = |text: &str, span| {
-            let run = runs(text, true).last().expect(text);
+            let run = marked(text).chain(differences(text)).last().expect(text);
             let inside = Places::of(run.unmarked()).place(span);
             text[run.place][inside].to_owned()
         };

@@ -6,7 +6,7 @@ use memchr::memrchr;
 use regex::bytes::CaptureLocations;
 
 use crate::{
-    apart, lines, pieces,
+    apart, lines, marks, pieces,
     placeholder::PLACEHOLDER,
     rules::RuleSet,
     secret::is_secret,
@@ -114,7 +114,14 @@ fn search(
         }
         // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
-        if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.clone(), whole.range()) {
+        let is_of_mark = || {
+            let is_alone = rule.is_token || rule.lines.is_some();
+            !is_alone && marks::is_of_mark(text.as_bytes(), whole.start(), &secret)
+        };
+        if !is_artifact
+            && is_secret(set, rule, text.as_bytes(), secret.clone(), whole.range())
+            && !is_of_mark()
+        {
             let found = Struck::by(index);
             // What ends this one may begin the next.
             at = secret.end.max(whole.start() + 1);

@@ -11,6 +11,7 @@ use crate::{
     rules::RuleSet,
     scan::{strike, to_chars},
     struck::{Struck, join},
+    together::{Together, together},
 };
 
 /// Returns where the secrets in `text` are, in order and apart: those in it, and those that it spells in other ways.
@@ -58,17 +59,21 @@ fn strike_unmarked(
     with_differences: bool,
     struck: &mut Vec<Struck>,
 ) {
-    for run in marks::runs(text, with_differences) {
-        let unmarked: String = run.unmarked().map(|(_, c)| c).collect();
-        let mut found = strike(set, &unmarked);
-        strike_spelled(set, &unmarked, 1, &mut found);
-        strike_laid_out(set, &unmarked, &mut found);
-        strike_seen(set, &unmarked, &mut found);
+    let mut strike_runs = |runs: Together<'_>, with_differences: bool| {
+        let unmarked = &runs.text;
+        let mut found = strike(set, unmarked);
+        strike_spelled(set, unmarked, 1, &mut found);
+        strike_laid_out(set, unmarked, &mut found);
+        strike_seen(set, unmarked, &mut found);
         if depth < MOST_MARKED {
-            let with_differences = with_differences && !run.is_of_difference();
-            strike_unmarked(set, &unmarked, depth + 1, with_differences, &mut found);
+            strike_unmarked(set, unmarked, depth + 1, with_differences, &mut found);
         }
-        struck.extend(placed(set, found, Places::of(run.unmarked()), run.place.start));
+        join(set, &mut found);
+        struck.extend(runs.placed(found));
+    };
+    together(marks::marked(text)).for_each(|runs| strike_runs(runs, with_differences));
+    if with_differences {
+        together(marks::differences(text)).for_each(|runs| strike_runs(runs, false));
     }
 }
 

@@ -240,4 +240,14 @@ const INNOCENT: &[&str] = &[
     "Password\n  must have 12 characters\n  must have a digit\n",
     "on:\n  push:\n    branches: [main]\npermissions:\n  id-token: write\n",
     "passwords: see below\n- at least 12 characters\n- no words\n",
+    // What comes next in the text is a mark.
+    "user: bob\npassword:\n  type: string\n",
+    "DB_PASSWORD:\n  from: vault\n",
+    "properties:\n  api_key:\n    type: string\n",
+    "password=\n\nuser=bob\n",
+    "secret: |\n  see the notes\n",
+    "password: >-\n\n  see the notes\n",
+    "The password is:\n  see the notes\n",
+    "token =\n  read(path)\n",
+    "The API key:\n\n  see the notes\n",
 ];
