@@ -207,7 +207,9 @@ pub struct Config {
 
     /// The role of the summary's message in a session's view: `user` (data) or `system`. `longhaul compact` writes `user` alone.
     ///
-    /// Unit: none. A summary with the system's authority can carry an injected instruction; `user` cannot.
+    /// Unit: none. A summary with the system's authority can carry an injected instruction; `user` cannot. Behind a summary of the
+    /// system's the model's own message may come first: Anthropic's API takes that, Claude on Bedrock refuses it
+    /// (anthropic-sdk-typescript, issue 622).
     pub summary_role: SummaryRole,
 
     /// The first line of the summary's message; `{messages}` stands for the number of messages summarized.

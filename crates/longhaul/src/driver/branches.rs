@@ -185,6 +185,12 @@ impl Session {
     /// of this one's. Messages that were deleted ([`Config::delete_originals`](crate::Config)) and that another way begins with are sent,
     /// and stored on the branch, as the history says them again.
     ///
+    /// Which session a history is of: where the client names its conversation, open the session of that name for each request
+    /// ([`open`](crate::Builder::open)), or hold it open, and call [`sync_known`](Self::sync_known). Where it names none,
+    /// [`locate`](crate::store::locate) finds the stored conversation that the history goes on with
+    /// (`examples/front_end.rs`). It goes by how the two begin: a client that hands in its newest messages only, or tells the time in
+    /// its instructions, had better be given a name.
+    ///
     /// # Errors
     /// When the store cannot be read or written, and where another way begins with messages that were deleted and that the history does
     /// not say again ([`SyncError::OnlyInSummary`](crate::SyncError)).
