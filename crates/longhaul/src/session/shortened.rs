@@ -51,7 +51,7 @@ impl SessionState {
 
     /// Returns what of the history from its message `nth` on was said here late, at `from` or behind it: the longest run of messages, and of
     /// these the last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does, and where the
-    /// conversation is known to be this one (`is_known`), what was said last.
+    /// conversation is known to be this one (`is_known`), two in a row, and what was said last.
     fn run_of(
         &self,
         said: &[Entry],
@@ -60,7 +60,8 @@ impl SessionState {
         is_known: bool,
     ) -> Result<Option<Run>, SyncError> {
         let (before, rest) = said.split_at(nth);
-        let late = self.late(rest.len(), from)?;
+        // What it has may end before what was said last: a turn or two were taken back.
+        let late = self.late(rest.len() + TAKEN_BACK, from)?;
         let least = if is_known { 1 } else { 2 };
         if rest.len() < least || late.len() < least as u64 {
             return Ok(None);
@@ -84,7 +85,8 @@ impl SessionState {
         });
         let longest = runs.max_by_key(|run| (run.ordinals.len(), run.start));
         let is_last = |run: &Run| !run.ordinals.is_empty() && run.end() == self.n_total();
-        Ok(longest.filter(|run| is_known && is_last(run) || is_proof(&rest[..run.ordinals.len()])))
+        let is_enough = |run: &Run| run.ordinals.len() > 1 || is_last(run);
+        Ok(longest.filter(|run| is_known && is_enough(run) || is_proof(&rest[..run.ordinals.len()])))
     }
 
     /// Returns the ordinals of the messages that `said`, which answers what was `asked`, begins with, as they follow each other from
@@ -153,6 +155,9 @@ const LEAST_ID: usize = 8;
 
 /// How many messages in a row are no chance.
 const LEAST_RUN: usize = 4;
+
+/// How many messages may have been taken back at once by who hands in the newest ones only.
+const TAKEN_BACK: usize = 40;
 
 /// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
 const MOST_OWN: usize = 2;

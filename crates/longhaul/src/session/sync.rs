@@ -26,7 +26,8 @@ pub enum Synced {
     Unchanged,
     /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
     /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
-    /// ids of calls.
+    /// ids of calls; before them it may keep the first request, and nothing else: who leaves out what stands between others took
+    /// it back, and is [`Edited`](Self::Edited).
     Grew {
         /// How many.
         n: u64,
@@ -117,8 +118,8 @@ impl SessionState {
     }
 
     /// Does so for a history of which the caller knows, by an id of its own, that it is this conversation's, however little of it was said
-    /// here: of a front end that keeps few of its messages one that was said last, and what follows it, is enough. What shares nothing at
-    /// all is [`CompactedByClient`](Synced::CompactedByClient), and never [`Another`](Synced::Another). Whoever hands in a single message
+    /// here: of a front end that keeps few of its messages one that was said last, or two that were said late, and what follows them, are
+    /// enough. What shares nothing at all, as an edit of the only question, is [`CompactedByClient`](Synced::CompactedByClient), and never [`Another`](Synced::Another). Whoever hands in a single message
     /// each time had better [`push`](Self::push) it.
     ///
     /// # Errors

@@ -803,3 +803,37 @@ async fn a_front_end_that_keeps_few_messages_is_followed_where_it_is_known() {
         }
     }
 }
+
+/// Who hands in the newest messages only takes a turn back, asks otherwise, or has an answer made anew: it is what it is of a whole history.
+#[test]
+fn what_is_taken_back_in_the_newest_messages_is_known() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens::ZERO);
+    let all: Vec<Message> = (0..41)
+        .map(|nth| match nth % 2 {
+            0 => Message::user(format!("question_{nth}?")),
+            _ => Message::assistant(format!("answer_{nth}.")),
+        })
+        .collect();
+    let other = |from: usize, to: usize, new: &[Message]| [&all[from..to], new].concat();
+    for (said, expected) in [
+        (other(19, 39, &[]), Synced::Rewound { to: 39 }),
+        (other(1, 39, &[]), Synced::Rewound { to: 39 }),
+        (other(10, 30, &[]), Synced::Rewound { to: 30 }),
+        (other(21, 39, &[Message::assistant("Otherwise.")]), Synced::Edited { at: 39, n: 1 }),
+        (other(30, 38, &[Message::user("And that?")]), Synced::Edited { at: 38, n: 1 }),
+        (other(30, 40, &[Message::user("And that?")]), Synced::Edited { at: 40, n: 1 }),
+    ] {
+        for is_known in [false, true] {
+            let session = SessionId::new("newest").unwrap();
+            let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
+            state.sync(&document(&all)).unwrap();
+            let said = document(&said);
+            let sync = if is_known { state.sync_known(&said) } else { state.sync(&said) }.unwrap();
+            assert_eq!(sync.change, expected, "{is_known}");
+            let n_new = sync.ordinals.len() as u64
+                - sync.ordinals.iter().flatten().filter(|at| **at < 41).count() as u64;
+            assert_eq!(n_new, 0);
+            assert!(state.view().messages().any(|message| words(message) == "question_0?"));
+        }
+    }
+}

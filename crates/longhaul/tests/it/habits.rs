@@ -146,7 +146,7 @@ impl Spelling {
             let calls = said.iter_mut().filter_map(self.arguments).rev().skip(1);
             calls.for_each(|arguments| *arguments = json!("{ \"limit\": 15 }"));
         }
-        if habits.forgets_thoughts || habits.toggles_thoughts && nth % 3 > 0 {
+        if habits.forgets_thoughts || habits.toggles_thoughts && !nth.is_multiple_of(3) {
             let old = if habits.toggles_thoughts { all.len() } else { all.len().saturating_sub(6) };
             let mut at = 0;
             said.retain_mut(|message| {
