@@ -39,7 +39,7 @@ fn what_was_written_is_there_after_reopening() {
     block_on(async {
         let store = SqliteStore::open(&path).unwrap();
         assert_eq!(store.path(), path);
-        assert_eq!(store.require(&name).await.unwrap().undone, [first.id.clone()]);
+        assert_eq!(store.require(&name).await.unwrap().undone, std::slice::from_ref(&first.id));
         assert_eq!(store.redo(&name, 3).await.unwrap(), Some(first.id.clone()));
         assert!(store.verify(&name).await.unwrap().is_intact());
     });
