@@ -71,8 +71,8 @@ pub enum Error {
     /// A compaction that was asked for is impossible, or there is no use in it.
     #[error("the context cannot be compacted: {0}")]
     Compact(CompactError),
-    /// A summary is empty, or larger than it was allowed to be, and `abort_on_failure` is set or it was made in the
-    /// background. The context is as it was.
+    /// A summary is empty, or larger than it was allowed to be and could not be shortened, and `abort_on_failure` is set or it was made
+    /// in the background. The context is as it was. Words that are too many are left out, and it is told how much.
     #[error("the summary cannot be used: {0}")]
     Draft(#[source] AssembleError),
     /// The store could not be read or written, or somebody else went on with the session and this one is to

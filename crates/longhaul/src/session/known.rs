@@ -53,13 +53,13 @@ impl SessionState {
         for before in &said[..known] {
             asked.follow(&before.message);
         }
-        let is_known = |here: &Entry| {
+        let may_be_it = |here: &Entry| {
             is_reasoning(here)
                 || is_reasoning(next)
                 || is_same(next, here, is_last)
                 || self.is_clean_of(next, here, &asked)
         };
-        if !here.is_some_and(is_known) {
+        if !here.is_some_and(may_be_it) {
             return Ok(found);
         }
         self.at_hand(Span { start: common, end: len })?;
