@@ -9,13 +9,16 @@ use std::sync::Arc;
 use longhaul_redact::Redactor;
 use longhaul_summarize::{Attempt, SummarizeError, Summarizer};
 use longhaul_tokens::{ContextWindow, TokenCounter};
-use longhaul_transcript::{Covered, Message, Part, Redacted, SessionId, Span, SummaryRecord, Tokens};
+use longhaul_transcript::{
+    Covered, Entry, Message, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, parse_summary,
+};
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
 
 use crate::{
     Breakdown,
     compact::{CompactError, Cut, KeepReasoning, Outcome, standing},
     config::{Chaining, Config, SummaryRole},
+    forms,
     policy::Action,
     session::{Finished, Job, RewriteError, SessionState, Stored, SyncError, Within},
 };
@@ -133,7 +136,7 @@ impl<'a> DocumentSession<'a> {
         empty.set_redactor(redactor);
         let history = document.transcript().entries();
         let read_back =
-            (chaining == Chaining::Running).then(|| Stored::read_back(history, empty.counter())).flatten();
+            (chaining == Chaining::Running).then(|| read_back(history, empty.counter())).flatten();
         let taken_up = read_back.and_then(|stored| empty.clone().take_up(history, stored));
         let may_rebuild = taken_up.is_none();
         let state = match taken_up {
@@ -329,6 +332,30 @@ impl<'a> DocumentSession<'a> {
             false => Err(DocumentError::Invalid { violations }),
         }
     }
+}
+
+/// Returns what a history says by itself of the running summary that it begins with, in the form of that: it stands for the message
+/// that it is in. `None` where it begins with none.
+fn read_back(history: &[Entry], counter: &dyn TokenCounter) -> Option<Stored> {
+    let front = history.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+    let entry = history.get(front)?;
+    let message = entry.message.texts().find(|text| parse_summary(text).is_some())?;
+    let (depth, id) = parse_summary(message)?;
+    let (header, _) = message.trim_start().split_once('\n')?;
+    let (text, said) = forms::read_back(message, entry.id.ordinal)?;
+    let ordinal = entry.id.ordinal;
+    let summary = SummaryRecord {
+        depth,
+        covers: Span { start: ordinal, end: ordinal + 1 },
+        covered: vec![Covered::from(entry)],
+        summary: said,
+        header: header.to_owned(),
+        tokens: counter.count_text(&text),
+        ..SummaryRecord::by_rule(id, text)
+    };
+    let originals = history[..=front].iter().map(|entry| Some((*entry.message).clone())).collect();
+    let ordinals = history.iter().map(|entry| (entry.id.ordinal != ordinal).then_some(entry.id.ordinal));
+    Some(Stored { originals, ordinals: ordinals.collect(), summary })
 }
 
 /// Returns the session a document belongs to: the id in the file, or one derived from its messages.

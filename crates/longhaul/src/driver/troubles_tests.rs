@@ -10,7 +10,7 @@ use std::{
 
 use longhaul_store::SummaryStore;
 use longhaul_tokens::{CharsPer4, ContextWindow};
-use longhaul_transcript::{ContentHash, FixedClock, Message, SessionId, Span, Tokens};
+use longhaul_transcript::{ContentHash, FixedClock, Message, SessionId, Tokens};
 
 use super::{
     troubled::{Trouble, Troubled},
@@ -297,7 +297,7 @@ async fn a_front_end_that_goes_to_and_fro_between_two_histories_makes_two_lines(
         assert!(sent.contains(&format!("turn {turn}")) && !sent.contains(other), "{turn}: {sent}");
         let again = crate::open(Arc::clone(&store), "fro", WINDOW).await.unwrap();
         assert_eq!(shown(&again), shown(&session), "{turn}");
-        let held = store.originals(&name, Span { start: 0, end: 99 }).await.unwrap();
+        let held = store.originals(&name, longhaul_transcript::Span { start: 0, end: 99 }).await.unwrap();
         assert_eq!(held.len(), said.len());
     }
     assert_eq!(store.lines(&name).await.unwrap().len(), 2);

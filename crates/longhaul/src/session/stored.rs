@@ -2,14 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{
-    CallId, Covered, Entry, Message, Origin, Outcome, Part, Role, Span, SummaryRecord, ToolResult,
-    parse_summary,
-};
+use longhaul_transcript::{CallId, Entry, Message, Origin, Outcome, Part, Role, SummaryRecord, ToolResult};
 
 use super::{SessionState, Shown, rewrite::Counted};
-use crate::{compact::standing, forms};
+use crate::compact::standing;
 
 /// What a store has of the conversation behind a history that begins with a summary.
 #[derive(Clone, Debug)]
@@ -21,32 +17,6 @@ pub struct Stored {
     pub ordinals: Vec<Option<u64>>,
     /// The summary.
     pub summary: SummaryRecord,
-}
-
-impl Stored {
-    /// Returns what a history says by itself of the running summary that it begins with, in the form of that: it stands for the message
-    /// that it is in. `None` where it begins with none.
-    pub(crate) fn read_back(history: &[Entry], counter: &dyn TokenCounter) -> Option<Stored> {
-        let front = history.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
-        let entry = history.get(front)?;
-        let message = entry.message.texts().find(|text| parse_summary(text).is_some())?;
-        let (depth, id) = parse_summary(message)?;
-        let (header, _) = message.trim_start().split_once('\n')?;
-        let (text, said) = forms::read_back(message, entry.id.ordinal)?;
-        let ordinal = entry.id.ordinal;
-        let summary = SummaryRecord {
-            depth,
-            covers: Span { start: ordinal, end: ordinal + 1 },
-            covered: vec![Covered::from(entry)],
-            summary: said,
-            header: header.to_owned(),
-            tokens: counter.count_text(&text),
-            ..SummaryRecord::by_rule(id, text)
-        };
-        let originals = history[..=front].iter().map(|entry| Some((*entry.message).clone())).collect();
-        let ordinals = history.iter().map(|entry| (entry.id.ordinal != ordinal).then_some(entry.id.ordinal));
-        Some(Stored { originals, ordinals: ordinals.collect(), summary })
-    }
 }
 
 impl SessionState {

@@ -20,6 +20,7 @@ mod failures;
 mod files;
 #[cfg(feature = "wire")]
 mod front_end;
+#[cfg(feature = "wire")]
 mod habits;
 #[cfg(feature = "wire")]
 mod led_items;

@@ -51,14 +51,11 @@ fn should_count_tokens_accurately() {
     }
     // An estimate is off by no more than it says, over a text as long as a turn.
     let whole = said.join("\n").repeat(12);
-    let (exact, estimator) = (counter.count_message(&Message::user(whole.as_str())), estimator());
+    let estimator = longhaul::tokens::ScriptEstimator::new(longhaul::tokens::Family::OpenAi);
+    let exact = counter.count_message(&Message::user(whole.as_str()));
     let Accuracy::Estimate { margin } = estimator.accuracy() else { panic!("it is none") };
     let off = estimator.count_message(&Message::user(whole.as_str())).0 as f64 / exact.0 as f64 - 1.0;
     assert!(off.abs() <= margin, "{off} of {margin}");
-}
-
-fn estimator() -> longhaul::tokens::ScriptEstimator {
-    longhaul::tokens::ScriptEstimator::new(longhaul::tokens::Family::OpenAi)
 }
 
 // asserts 000-04

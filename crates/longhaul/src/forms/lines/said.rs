@@ -1,0 +1,46 @@
+//! What a summary in this form says, read back from a history.
+
+use longhaul_extract::{demand_kind, sentences};
+use longhaul_summarize::rules::is_lasting;
+use longhaul_transcript::{Constraint, Summary, is_lookup_line, parse_handle_line};
+
+use super::{CONDENSED, HEAD, SAID};
+
+/// Returns the text of a running summary that stands in a history in this form, without its header and its ending, and what its lines
+/// say of the task and the rules, as said in the message `at`. `None` where it has another form.
+pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
+    let is_start = |line: &&str| line.starts_with(HEAD) || *line == CONDENSED;
+    let is_ending = |line: &str| is_lookup_line(line) || parse_handle_line(line).is_some();
+    let from = message.lines().position(|line| is_start(&line))?;
+    let lines: Vec<&str> = message.lines().skip(from).collect();
+    let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending(line)).count();
+    let lines = &lines[..lines.len() - n_ending];
+    let said = |prefix: usize| {
+        lines.iter().filter_map(move |line| line.strip_prefix(SAID[prefix].0)?.strip_suffix(']'))
+    };
+    let rule = |text: &str| Constraint { text: text.to_owned(), message: at, superseded_by: None };
+    let goal = said(0).next().unwrap_or_default().to_owned();
+    // What the last request demands is told in no other line.
+    let demanded = said(2).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
+    let constraints = said(1).map(rule).chain(demanded.map(|text| rule(&text))).collect();
+    let summary = Summary { goal, constraints, ..Summary::default() };
+    Some((lines.join("\n"), summary))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_last_request_demands_is_read_back_as_a_rule() {
+        let message = "[Previous Conversation Summary]\n\n--- Summarized Context (3 items) ---\n[✓ user: Task: Port it.]\n[✓ user: Rule: Never push.]\n[✓ user: Now: Write a test for that. Never touch the table audit.]\n\nsummary-depth:0 id:b2454e128b49e802";
+        let (text, said) = read_back(message, 4).unwrap();
+        assert!(text.starts_with(HEAD) && text.ends_with("audit.]"), "{text}");
+        let rules: Vec<(&str, u64)> =
+            said.constraints.iter().map(|rule| (&*rule.text, rule.message)).collect();
+        assert_eq!(
+            (&*said.goal, rules),
+            ("Port it.", vec![("Never push.", 4), ("Never touch the table audit.", 4)])
+        );
+    }
+}
