@@ -2,8 +2,8 @@
 //! provider: the session follows the history, and what goes on to the model is the same request with the view in its place.
 //!
 //! This client names no conversation: which one a history goes on with is found by what it says. Where yours names it, open the session of
-//! that name and call `sync_known`: that is shorter, and follows also who tells the time in the instructions or hands in the newest
-//! messages only.
+//! that name and call `sync_with(…, FrontEnd::known())`: that is shorter, and follows also who tells the time in the instructions or
+//! hands in the newest messages only.
 //!
 //! `cargo run -p longhaul --features wire --example front_end`
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]

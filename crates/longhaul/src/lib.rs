@@ -55,7 +55,7 @@ pub use session::{
     StepUnit, Steps, Stored, UsageVerdict, View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
-pub use session::{SyncError, SyncReport, Synced};
+pub use session::{FrontEnd, SyncError, SyncReport, Synced};
 #[cfg(feature = "tracing")]
 pub use traced::Traced;
 pub use trim_messages::{Trimmed, trim_messages};

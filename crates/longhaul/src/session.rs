@@ -11,6 +11,8 @@ mod cleared;
 mod costs;
 mod exchange;
 mod facts;
+#[cfg(feature = "wire")]
+mod front_end;
 #[cfg(all(test, feature = "wire"))]
 mod interleavings;
 mod items;
@@ -77,6 +79,7 @@ pub use self::{
 };
 #[cfg(feature = "wire")]
 pub use self::{
+    front_end::FrontEnd,
     known::SyncError,
     sync::{SyncReport, Synced},
 };

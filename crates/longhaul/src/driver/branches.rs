@@ -7,7 +7,7 @@ use longhaul_transcript::{MessageId, SessionId};
 
 use super::{Error, Session, journal::Naming};
 #[cfg(feature = "wire")]
-use crate::session::{SyncReport, Synced};
+use crate::session::{FrontEnd, SyncReport, Synced};
 use crate::{
     event::EventKind,
     session::{BranchError, SessionState},
@@ -186,7 +186,8 @@ impl Session {
     /// and stored on the branch, as the history says them again.
     ///
     /// Which session a history is of: where the client names its conversation, open the session of that name for each request
-    /// ([`open`](crate::Builder::open)), or hold it open, and call [`sync_known`](Self::sync_known). Where it names none,
+    /// ([`open`](crate::Builder::open)), or hold it open, and call [`sync_with`](Self::sync_with) and
+    /// [`FrontEnd::known`](crate::FrontEnd::known). Where it names none,
     /// [`locate`](crate::store::locate) finds the stored conversation that the history goes on with
     /// (`examples/front_end.rs`). It goes by how the two begin: a client that hands in its newest messages only, or tells the time in
     /// its instructions, had better be given a name.
@@ -196,30 +197,25 @@ impl Session {
     /// not say again ([`SyncError::OnlyInSummary`](crate::SyncError)).
     #[cfg(feature = "wire")]
     pub async fn sync(&mut self, document: &longhaul_wire::Document) -> Result<SyncReport, Error> {
-        self.sync_by(document, false).await
+        self.sync_with(document, FrontEnd::default()).await
     }
 
-    /// Does so for a history of which the caller knows that it is this conversation's, however little of it was said here; see
-    /// [`SessionState::sync_known`].
+    /// Does so for a history of a front end of which the caller knows something: that it is this conversation's, however little of it was
+    /// said here, or how many of its first messages the front end keeps.
     ///
     /// # Errors
     /// As [`sync`](Self::sync).
     #[cfg(feature = "wire")]
-    pub async fn sync_known(&mut self, document: &longhaul_wire::Document) -> Result<SyncReport, Error> {
-        self.sync_by(document, true).await
-    }
-
-    #[cfg(feature = "wire")]
-    async fn sync_by(
+    pub async fn sync_with(
         &mut self,
         document: &longhaul_wire::Document,
-        is_known: bool,
+        front_end: FrontEnd,
     ) -> Result<SyncReport, Error> {
         self.save().await?;
-        match self.synced(document, is_known, true).await? {
+        match self.synced(document, front_end, true).await? {
             Turn::There(report) => Ok(report),
             // What became of it is told as it was before it went on with another line.
-            Turn::To(change) => match self.synced(document, is_known, false).await? {
+            Turn::To(change) => match self.synced(document, front_end, false).await? {
                 Turn::There(report) => Ok(SyncReport { change, ..report }),
                 Turn::To(change) => Ok(SyncReport { change, ordinals: Vec::new(), unpinned: Vec::new() }),
             },
@@ -232,14 +228,14 @@ impl Session {
     async fn synced(
         &mut self,
         document: &longhaul_wire::Document,
-        is_known: bool,
+        front_end: FrontEnd,
         may_turn: bool,
     ) -> Result<Turn, Error> {
         use crate::session::SyncError;
         let mut again: Option<(SessionState, Vec<u64>)> = None;
         let (mut synced, sync) = loop {
             let mut synced = again.as_ref().map_or(&self.state, |(state, _)| state).clone();
-            let came = synced.sync_by(document, is_known);
+            let came = synced.sync_with(document, front_end);
             if again.is_none() && self.state.is_owed_to_deletion(&came) {
                 again = self.said_again(document).await?;
                 if again.is_some() {

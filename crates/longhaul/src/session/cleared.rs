@@ -10,6 +10,16 @@ pub(super) fn is_note(note: &str) -> bool {
         || note.len() <= LONGEST_NOTE && is_bracketed(note) && !is_data() && saves_room(note)
 }
 
+/// Returns whether `text`, which stands before the messages that are left, only says that some were left out. It may go on with what was
+/// said in its place (`here`).
+pub(super) fn is_notice(text: &str, here: Option<&str>) -> bool {
+    let rest = NOTICES.iter().find_map(|notice| text.trim().strip_prefix(notice));
+    match rest.map(str::trim) {
+        Some(rest) => rest.is_empty() || here.is_some_and(|here| here.trim() == rest),
+        None => !text.trim().is_empty() && is_note(text),
+    }
+}
+
 /// Returns whether `text` is what `whole` begins with, or begins and ends with, and says where it was cut. A cut that is not said is
 /// somebody's who took out what stood there.
 pub(super) fn is_cut(text: &str, whole: &str) -> bool {
@@ -77,6 +87,14 @@ const NOTES: [&str; 4] = [
     "Old environment output: (0 lines omitted)",
     "Outdated window with 0 lines omitted...",
     "Content omitted",
+];
+
+/// What Cline puts before the messages that it keeps, or in the place of the first (`responses.ts`, as it was in 2026).
+const NOTICES: [&str; 2] = [
+    "[NOTE] Some previous conversation history with the user has been removed to maintain optimal context window length. The initial user \
+     task has been retained for continuity, while intermediate conversation history has been removed. Keep this in mind as you continue \
+     assisting the user. Pay special attention to the user's latest messages.",
+    "[Continue assisting the user!]",
 ];
 
 /// Says by itself that something was left out.

@@ -4,35 +4,40 @@
 use std::cell::LazyCell;
 
 use longhaul_redact::Asked;
-use longhaul_transcript::{CallId, Entry, Span};
+use longhaul_transcript::{CallId, Entry, Part, Span};
 
 use super::{
-    SessionState, SyncReport,
+    SessionState, SyncReport, cleared,
+    front_end::FrontEnd,
     known::{SyncError, is_reasoning, is_same},
     sync::ordinals_from,
 };
 
 impl SessionState {
     /// Follows a front end that leaves out what was said longer ago, or has put words of its own in its place, which bear no mark.
-    /// The first `known` messages of the history are those here before `at`.
     pub(super) fn sync_shortened(
         &mut self,
-        said: &[Entry],
-        (front, is_known): (usize, bool),
-        known: usize,
-        at: u64,
-        mut ordinals: Vec<Option<u64>>,
+        begun: Begun<'_>,
+        front_end: FrontEnd,
     ) -> Result<Option<SyncReport>, SyncError> {
+        let Begun { said, front, known, at, mut ordinals } = begun;
         if at >= self.n_total() {
             return Ok(None);
         }
         let head = self.reworded(&said[..front]);
         let keeps_head = head.is_some();
-        if let Some(run) = self.run_of(said, known, at + 1, is_known)?.filter(|_| keeps_head) {
-            ordinals.extend(&run.ordinals);
-            return self.go_on(said, known + run.ordinals.len(), run.end(), head, ordinals).map(Some);
+        let n_kept = known - front;
+        let is_cut = |run: &Run| {
+            n_kept <= front_end.keeps_first.max(1)
+                || n_kept <= MOST_KEPT && run.start - at >= LARGE_GAP && run.ordinals.len() >= LEAST_RUN
+        };
+        let n_notes = self.notices(&said[known..], at);
+        let run = self.run_of(said, known + n_notes, at + 1, front_end.is_known)?;
+        if let Some(run) = run.filter(|run| keeps_head && is_cut(run)) {
+            ordinals.extend((0..n_notes).map(|_| None).chain(run.ordinals.iter().copied()));
+            return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
         }
-        if known > front {
+        if n_kept > 0 {
             return Ok(None);
         }
         for own in 0..=MOST_OWN.min(said.len() - front) {
@@ -47,6 +52,18 @@ impl SessionState {
             }
         }
         Ok(None)
+    }
+
+    /// Returns with how many messages `said`, of which the first was `at` here, begins that say nothing but that something was left out.
+    fn notices(&self, said: &[Entry], at: u64) -> usize {
+        let is_notice = |(entry, at): &(&Entry, u64)| {
+            let here =
+                self.originals.get(*at).map(|here| here.message.texts().collect::<Vec<_>>().join("\n\n"));
+            let is_text =
+                |part: &Part| matches!(part, Part::Text(text) if cleared::is_notice(text, here.as_deref()));
+            !entry.message.parts.is_empty() && entry.message.parts.iter().all(is_text)
+        };
+        said.iter().zip(at..).take(MOST_OWN).take_while(is_notice).count()
     }
 
     /// Returns what of the history from its message `nth` on was said here late, at `from` or behind it: the longest run of messages, and of
@@ -122,6 +139,18 @@ impl SessionState {
     }
 }
 
+/// A history whose first messages were said here.
+pub(super) struct Begun<'s> {
+    pub(super) said: &'s [Entry],
+    /// How many standing instructions it begins with.
+    pub(super) front: usize,
+    /// How many of its messages are those here before `at`.
+    pub(super) known: usize,
+    pub(super) at: u64,
+    /// One for each of these.
+    pub(super) ordinals: Vec<Option<u64>>,
+}
+
 /// Messages of a history that were said here in a row.
 struct Run {
     /// Where it was looked for.
@@ -158,6 +187,13 @@ const LEAST_RUN: usize = 4;
 
 /// How many messages may have been taken back at once by who hands in the newest ones only.
 const TAKEN_BACK: usize = 40;
+
+/// How many of its first messages a front end keeps before a gap without having said so: the first request stands for the task, and some
+/// keep its answer, or a few turns. OpenHands keeps up to five, Cline two.
+const MOST_KEPT: usize = 6;
+
+/// Behind more than the first request so many messages are left out at once by nobody who takes them back.
+const LARGE_GAP: u64 = 10;
 
 /// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
 const MOST_OWN: usize = 2;

@@ -11,8 +11,10 @@ use super::{
     BranchError, SessionState, Shown,
     by_client::ByClient,
     exchange::Exchange,
+    front_end::FrontEnd,
     known::{Known, SyncError},
     rewrite::{Counted, counted},
+    shortened::Begun,
     stored::is_forgotten,
 };
 use crate::compact::standing;
@@ -26,8 +28,9 @@ pub enum Synced {
     Unchanged,
     /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
     /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
-    /// ids of calls; before them it may keep the first request, and nothing else: who leaves out what stands between others took
-    /// it back, and is [`Edited`](Self::Edited).
+    /// ids of calls. Before them it may keep the first messages, up to six, and a note that says nothing but that something was left out:
+    /// who leaves out less than ten messages behind more than the first request took these back, and is [`Edited`](Self::Edited), unless
+    /// [`FrontEnd::keeps_first`] says that it keeps so many.
     Grew {
         /// How many.
         n: u64,
@@ -107,28 +110,21 @@ impl SessionState {
     /// history says it: in memory alone, never into the store, a summary or an event.
     ///
     /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own
-    /// ([`sync_known`](Self::sync_known) takes its word where little was said before), or, where
+    /// ([`sync_with`](Self::sync_with) takes its word where little was said before), or, where
     /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history
     /// belongs to.
     ///
     /// # Errors
     /// When originals are needed that are not at hand.
     pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
-        self.sync_by(document, false)
+        self.sync_with(document, FrontEnd::default())
     }
 
-    /// Does so for a history of which the caller knows, by an id of its own, that it is this conversation's, however little of it was said
-    /// here: of a front end that keeps few of its messages one that was said last, or two that were said late, and what follows them, are
-    /// enough. What shares nothing at all, as an edit of the only question, is [`CompactedByClient`](Synced::CompactedByClient), and never [`Another`](Synced::Another). Whoever hands in a single message
-    /// each time had better [`push`](Self::push) it.
+    /// Does so for a history of a front end of which the caller knows something.
     ///
     /// # Errors
     /// When originals are needed that are not at hand.
-    pub fn sync_known(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
-        self.sync_by(document, true)
-    }
-
-    pub(crate) fn sync_by(&mut self, document: &Document, is_known: bool) -> Result<SyncReport, SyncError> {
+    pub fn sync_with(&mut self, document: &Document, front_end: FrontEnd) -> Result<SyncReport, SyncError> {
         let all = document.transcript().entries();
         let front = all.iter().take_while(|entry| standing::is_instruction(&entry.message)).count() as u64;
         // Instructions that came back without their secrets are not worded otherwise.
@@ -137,7 +133,7 @@ impl SessionState {
         let place = |at: usize| places.as_ref().map_or(Some(at), |places| places[at]);
         let pinned = self.pinned_words();
         let spelled = |at| document.spelled(place(at)? as u64);
-        let SyncReport { change, ordinals: here, .. } = self.go_to(&entries, alike, is_known, spelled)?;
+        let SyncReport { change, ordinals: here, .. } = self.go_to(&entries, alike, front_end, spelled)?;
         let mut ordinals = vec![None; all.len()];
         for (at, ordinal) in here.into_iter().enumerate() {
             if let Some(said) = place(at) {
@@ -155,7 +151,7 @@ impl SessionState {
         &mut self,
         said: &[Entry],
         alike: u64,
-        is_known: bool,
+        front_end: FrontEnd,
         spelled: impl Fn(usize) -> Option<Message>,
     ) -> Result<SyncReport, SyncError> {
         let (len, common) = (self.n_total(), self.common_with(said)?);
@@ -177,7 +173,7 @@ impl SessionState {
             return Ok(sync);
         }
         if let Some((from, known, at)) = since {
-            return self.sync_with_client(said, (front, is_known), from, known, at);
+            return self.sync_with_client(said, front, front_end, (from, known, at));
         }
         // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
         // summary of ours is none of the client's.
@@ -202,11 +198,8 @@ impl SessionState {
             true => (common as usize, common),
             false => (front + alike as usize, self.head + alike),
         };
-        // Where only the first request is left before the gap it stands for the task; of any other gap somebody means something.
-        if known <= front + 1
-            && let Some(sync) =
-                self.sync_shortened(said, (front, is_known), known, at, ordinals_from(0, at))?
-        {
+        let begun = Begun { said, front, known, at, ordinals: ordinals_from(0, at) };
+        if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);
         }
         if alike > 0
@@ -215,7 +208,7 @@ impl SessionState {
             return self.go_on(said, known, at, Some(head), ordinals_from(0, at));
         }
         if !is_asked_here && alike == 0 {
-            return Ok(match is_known {
+            return Ok(match front_end.is_known {
                 true => self.compacted_by_client(said, front),
                 false => SyncReport::new(Synced::Another, vec![None; said.len()]),
             });
@@ -424,17 +417,15 @@ impl SessionState {
     fn sync_with_client(
         &mut self,
         said: &[Entry],
-        (front, is_known): (usize, bool),
-        from: u64,
-        known: usize,
-        at: u64,
+        front: usize,
+        front_end: FrontEnd,
+        (from, known, at): (u64, usize, u64),
     ) -> Result<SyncReport, SyncError> {
         let mut ordinals = ordinals_from(0, self.head.min(front as u64));
         ordinals.resize(front, None);
         ordinals.extend((from..at).map(Some));
-        if known == front + 1
-            && let Some(sync) = self.sync_shortened(said, (front, is_known), known, at, ordinals.clone())?
-        {
+        let begun = Begun { said, front, known, at, ordinals: ordinals.clone() };
+        if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);
         }
         let head = self.reworded(&said[..front]);

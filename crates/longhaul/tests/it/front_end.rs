@@ -524,6 +524,45 @@ async fn a_front_end_that_leaves_out_what_was_said_long_ago_is_followed() {
     }
 }
 
+/// A front end that keeps the first exchange and leaves out half of the rest at once, with a note in the place of the first messages or
+/// without, takes nothing back.
+#[test]
+fn a_front_end_that_keeps_the_first_exchange_is_followed() {
+    const NOTE: &str = "[NOTE] Some previous conversation history with the user has been removed to maintain optimal context window \
+        length. The initial user task has been retained for continuity, while intermediate conversation history has been removed. Keep \
+        this in mind as you continue assisting the user. Pay special attention to the user's latest messages.";
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let question = |nth: usize| Message::user(format!("question_{nth}? {}", "it is long ".repeat(9)));
+    let answer = |nth: usize| Message::assistant(format!("answer_{nth}. {}", "it is long ".repeat(9)));
+    let noted = format!("{NOTE}\n\n{}", words(&answer(0)));
+    for first in [
+        vec![question(0), answer(0)],
+        vec![question(0), Message::assistant(NOTE)],
+        vec![question(0), Message::assistant(&*noted)],
+        vec![Message::user("[Continue assisting the user!]"), Message::assistant(&*noted)],
+        vec![question(0), answer(0), Message::user("[14 earlier messages omitted]")],
+        vec![question(0), answer(0), question(1), answer(1), question(2)],
+    ] {
+        let session = SessionId::new("exchange").unwrap();
+        let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
+        let (mut all, mut n_left_out) = (Vec::new(), 0);
+        for nth in 0..40 {
+            all.push(question(nth));
+            if all.len() - n_left_out > 30 {
+                n_left_out += 14;
+            }
+            let said = match n_left_out {
+                0 => all.clone(),
+                n => [&first[..], &all[n + first.len() / 2 * 2..]].concat(),
+            };
+            let change = state.sync(&document(&said)).unwrap().change;
+            assert_eq!(change, Synced::Grew { n: 1 + u64::from(nth > 0) }, "{first:?}, {nth}");
+            all.push(answer(nth));
+        }
+        assert_eq!(state.originals().len(), 79, "{first:?}");
+    }
+}
+
 /// What anybody may say is no sign of the same conversation, and what somebody took out of the middle is gone.
 #[test]
 fn a_few_equal_words_mix_no_conversations_and_what_was_deleted_is_not_shown() {
@@ -785,7 +824,7 @@ async fn a_front_end_that_keeps_few_messages_is_followed_where_it_is_known() {
         for nth in 0..20 {
             all.push(Message::user(format!("question_{nth}?")));
             let said = document(&all[all.len().saturating_sub(newest)..]);
-            let change = by_word.sync_known(&said).await.unwrap().change;
+            let change = by_word.sync_with(&said, longhaul::FrontEnd::known()).await.unwrap().change;
             let n = if nth == 0 { 1 } else { 2 };
             // Of the newest two nothing was said before but the answer, which the client alone knows.
             match newest {
@@ -828,7 +867,9 @@ fn what_is_taken_back_in_the_newest_messages_is_known() {
             let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
             state.sync(&document(&all)).unwrap();
             let said = document(&said);
-            let sync = if is_known { state.sync_known(&said) } else { state.sync(&said) }.unwrap();
+            let front_end =
+                if is_known { longhaul::FrontEnd::known() } else { longhaul::FrontEnd::default() };
+            let sync = state.sync_with(&said, front_end).unwrap();
             assert_eq!(sync.change, expected, "{is_known}");
             let n_new = sync.ordinals.len() as u64
                 - sync.ordinals.iter().flatten().filter(|at| **at < 41).count() as u64;

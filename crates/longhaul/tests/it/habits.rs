@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Session, Synced,
+    FrontEnd, Session, Synced,
     store::{MemoryStore, SummaryStore},
     tokens::{CharsPer4, ContextWindow},
     transcript::{Entry, SessionId, Tokens},
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 struct Habits {
     /// Its instructions tell the time.
     clock: bool,
-    /// It keeps so many of the newest messages, and the first request where it is told so.
-    newest: Option<(usize, bool)>,
+    /// It keeps so many of the newest messages, and so many of the first.
+    newest: Option<(usize, usize)>,
     /// It clears all but the newest results.
     clears: bool,
     /// It sends what the model thought only with the newest answers.
@@ -30,7 +30,7 @@ struct Habits {
 }
 
 fn all_habits() -> impl Iterator<Item = Habits> {
-    let cuts = [None, Some((9, false)), Some((20, false)), Some((20, true)), Some((60, false))];
+    let cuts = [None, Some((9, 0)), Some((20, 0)), Some((20, 1)), Some((20, 4)), Some((60, 0))];
     (0..24).flat_map(move |bits| {
         let is = move |nth: u32| bits >> nth & 1 == 1;
         cuts.map(|newest| Habits {
@@ -154,10 +154,9 @@ impl Spelling {
                 at > old || !(self.forget)(message)
             });
         }
-        if let Some((newest, keeps_task)) = habits.newest {
-            let first = said[0].clone();
+        if let Some((newest, first)) = habits.newest {
             let rest = said.split_off(said.len().saturating_sub(newest));
-            said = if keeps_task && !said.is_empty() { vec![first] } else { Vec::new() };
+            said.truncate(first);
             said.extend(rest);
         }
         let head = format!("It is 10:{:02}. Be brief.", if habits.clock { nth } else { 0 });
@@ -178,6 +177,7 @@ async fn whatever_a_client_leaves_out_or_respells_the_conversation_has_only_grow
             };
             let mut session = open().await.unwrap();
             let mut all: Vec<Value> = Vec::new();
+            let front_end = FrontEnd::default().keeps_first(habits.newest.map_or(0, |(_, first)| first));
             let context = format!("{:?}, {habits:?}", spelling.format);
             for nth in 0..18 {
                 if nth % 7 == 6 {
@@ -187,7 +187,8 @@ async fn whatever_a_client_leaves_out_or_respells_the_conversation_has_only_grow
                 let is_output = |message: &Value| (spelling.output)(&mut message.clone()).is_some();
                 for end in [1, 1 + turn.iter().position(is_output).unwrap()] {
                     let said = [&all[..], &turn[..end]].concat();
-                    let sync = session.sync(&spelling.request(habits, nth, &said)).await.unwrap();
+                    let request = spelling.request(habits, nth, &said);
+                    let sync = session.sync_with(&request, front_end).await.unwrap();
                     assert!(
                         matches!(sync.change, Synced::Grew { .. }),
                         "{context}, {nth}: {:?}",

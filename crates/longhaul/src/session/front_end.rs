@@ -1,0 +1,25 @@
+//! How a front end shortens what it hands in, as far as its sender knows.
+
+/// What the caller knows of the front end whose histories it hands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrontEnd {
+    pub(super) is_known: bool,
+    pub(super) keeps_first: usize,
+}
+
+impl FrontEnd {
+    /// Its histories are of this conversation, as an id of the caller's own says, however little of them was said here: of a front end that
+    /// keeps few of its messages one that was said last, or two that were said late, and what follows them, are enough. What
+    /// shares nothing at all, as an edit of the only question, is [`CompactedByClient`](super::Synced::CompactedByClient), and never
+    /// [`Another`](super::Synced::Another). Whoever hands in a single message each time had better [`push`](super::SessionState::push) it.
+    pub fn known() -> FrontEnd {
+        FrontEnd { is_known: true, ..FrontEnd::default() }
+    }
+
+    /// Returns a front end that keeps so many of the first messages behind the instructions, and of the rest the newest: what it leaves
+    /// out between them was not taken back. One is kept in any case; of more a gap of few messages is somebody's who took these back.
+    #[must_use]
+    pub fn keeps_first(self, messages: usize) -> FrontEnd {
+        FrontEnd { keeps_first: messages, ..self }
+    }
+}
