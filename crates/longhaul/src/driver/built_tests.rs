@@ -497,6 +497,12 @@ fn settings_that_concern_another_way_are_told() {
     assert_eq!(settings(&capped), ["transcript_cap_tokens"]);
     assert_eq!(settings(&Config { oversize: Oversize::Newest, ..hybrid.clone() }), ["oversize"]);
     assert_eq!(settings(&Config { oversize: Oversize::Rules, ..capped }), [""; 0]);
+    let sized = Config {
+        target_context_tokens: Some(Tokens(800)),
+        target_ratio: crate::config::Threshold::Ratio(0.3),
+        ..hybrid.clone()
+    };
+    assert_eq!(settings(&sized), ["target_ratio"]);
     let halting = Config { on_max_depth: OnMaxDepth::Halt, max_summary_chain_depth: 2, ..hybrid };
     assert_eq!(settings(&halting), [""; 0]);
     let appended = Config { chaining: Chaining::Append, ..halting };

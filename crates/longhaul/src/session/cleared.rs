@@ -75,8 +75,9 @@ fn saves_room(words: &str) -> bool {
     let all = [&LEFT_OUT[..], &GONE, &OF_ROOM, &OF_RESULTS, &BETWEEN];
     let is_known = |word: &&str| all.iter().any(|words| words.contains(word));
     let has = |words: &[&str]| said.iter().any(|word| words.contains(word));
+    let is_of_tool = said.windows(2).any(|pair| pair[0] == "tool" && OF_RESULTS.contains(&pair[1]));
     let is_dots = words.contains("...") || words.contains('…');
-    said.iter().all(is_known) && (is_dots || has(&LEFT_OUT) || has(&GONE) && has(&OF_ROOM))
+    said.iter().all(is_known) && (is_dots || has(&LEFT_OUT) || has(&GONE) && (has(&OF_ROOM) || is_of_tool))
 }
 
 /// What agents put in the place of a result without brackets, or with more words than say it. Sources: Cline (`responses.ts`), SWE-agent
@@ -101,7 +102,7 @@ const NOTICES: [&str; 2] = [
 const LEFT_OUT: [&str; 9] =
     ["cleared", "omitted", "elided", "truncated", "pruned", "trimmed", "compacted", "snipped", "collapsed"];
 
-/// Says so where it is said why, or of what age it was.
+/// Says so where it is said why, or of what age it was, or that a tool said it.
 const GONE: [&str; 4] = ["removed", "hidden", "dropped", "deleted"];
 
 const OF_ROOM: [&str; 14] = [
@@ -141,6 +142,8 @@ mod tests {
             "Old environment output: (14 lines omitted)",
             "[Tool output removed to save tokens]",
             "[Previous tool output hidden]",
+            "[tool output removed]",
+            "(tool result deleted)",
             "Outdated window with 14 lines omitted...",
             "Content omitted",
             "(content omitted)",
@@ -173,6 +176,8 @@ mod tests {
             "[password removed]",
             "<MASKED>",
             "[removed]",
+            "[output removed]",
+            "[tool removed]",
             "[deleted]",
             "[truncated to 0 rows]",
             "[cleared cache]",

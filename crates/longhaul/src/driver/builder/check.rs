@@ -212,6 +212,11 @@ pub(in crate::driver) fn unused(
             "max_summary_chain_depth",
             NO_DEPTH,
         ),
+        (
+            config.target_context_tokens.is_some() && config.target_ratio != usual.target_ratio,
+            "target_ratio",
+            "target_context_tokens takes its place",
+        ),
         (!config.enabled && config.trigger_ratio != usual.trigger_ratio, "trigger_ratio", NEVER),
         (!config.enabled && config.trigger_messages != usual.trigger_messages, "trigger_messages", NEVER),
         (
