@@ -255,7 +255,7 @@ impl<'a> Choice<'a> {
 
     /// Returns what leads in the item at `at` and was not told yet, outermost first.
     fn leads(&self, at: usize) -> Vec<usize> {
-        let chain = std::iter::successors(self.places.lists.lead(at), |lead| self.places.lists.lead(*lead));
+        let chain = self.places.lists.leads(at);
         let is_new = |lead: &usize| !self.led.contains(lead);
         let mut leads: Vec<usize> = chain.take(DEEPEST).filter(is_new).collect();
         leads.reverse();

@@ -14,6 +14,8 @@ pub(crate) struct Lists {
     tables: HashSet<usize>,
     /// For each numbered item the first one of its list.
     numbers: Vec<Option<u32>>,
+    /// For what a section begins with, and is no item, its title.
+    titles: HashMap<usize, usize>,
 }
 
 /// What an item begins with.
@@ -33,10 +35,15 @@ impl Lists {
         let mut leads = vec![None; all.len()];
         let mut items: HashMap<u32, usize> = HashMap::new();
         let mut tables = HashSet::new();
+        let mut titles = HashMap::new();
         let mut numbers: Vec<Option<u32>> = vec![None; all.len()];
         let mut firsts: HashMap<u32, u32> = HashMap::new();
         for at in 0..all.len() {
-            if bullet(&all[at]) == Bullet::None || !is_worded(&all[at]) {
+            if !is_worded(&all[at]) {
+                continue;
+            }
+            if bullet(&all[at]) == Bullet::None {
+                titles.extend(title_over(all, &titles, at).map(|title| (at, title)));
                 continue;
             }
             leads[at] = lead_of(all, &leads, at);
@@ -50,7 +57,13 @@ impl Lists {
                 }
             }
         }
-        Lists { leads, items, tables, numbers }
+        Lists { leads, items, tables, numbers, titles }
+    }
+
+    /// Returns the places of what leads in the statement at `at`, the nearest first, up to the title of the section that begins with it.
+    pub(crate) fn leads(&self, at: usize) -> impl Iterator<Item = usize> {
+        let over = |at: usize| self.lead(at).or_else(|| self.titles.get(&at).copied());
+        std::iter::successors(over(at), move |at| over(*at))
     }
 
     /// Returns the place of the statement that leads this one in.
@@ -181,8 +194,11 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
             (Bullet::None, _) if is_behind_code && !is_title(one) => return None,
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
-                let leads =
-                    is_lead(one) || is_title(one) || one.text.ends_with([':', '：']) || is_titled(&one.text);
+                let leads = is_lead(one)
+                    || is_title(one)
+                    || one.text.ends_with([':', '：'])
+                    || is_titled(&one.text)
+                    || is_field(&one.text);
                 return leads.then(|| u32::try_from(place).ok()).flatten();
             }
             _ => {}
@@ -190,6 +206,39 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
     }
     None
 }
+
+/// Returns the place of the title of the section that begins with the statement at `at`; fields (`**File:** src/a.rs`) may stand between.
+fn title_over(all: &[Statement], titles: &HashMap<usize, usize>, at: usize) -> Option<usize> {
+    let before = at.checked_sub(1).filter(|before| same_text(&all[*before], &all[at]))?;
+    let is_title =
+        |one: &Statement| is_lead(one) && (one.text.starts_with('#') || in_bold(&one.text).is_some());
+    match is_title(&all[before]) {
+        // `Context`, `Summary`: nobody misses these.
+        true => (!is_title(&all[at]) && tells(&all[before].text)).then_some(before),
+        false => titles.get(&before).copied().filter(|_| is_field(&all[before].text)),
+    }
+}
+
+/// Whether a title has more than one word.
+fn tells(title: &str) -> bool {
+    title.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).nth(1).is_some()
+}
+
+/// Whether a line is a label in bold with the value that belongs to it: it says something, and the list behind it is of that.
+fn is_field(text: &str) -> bool {
+    let label = text.strip_prefix("**").and_then(|rest| rest.split_once("**"));
+    label.is_some_and(|(label, value)| {
+        let is_label = label.ends_with([':', '：']) || value.starts_with([':', '：']);
+        let value = value.trim_start_matches([':', '：', ' ']);
+        is_label
+            && !value.is_empty()
+            && value.split_whitespace().count() <= LONGEST_VALUE
+            && !is_sentence(value)
+    })
+}
+
+/// Words of the longest value of a field.
+const LONGEST_VALUE: usize = 6;
 
 fn same_text(one: &Statement, other: &Statement) -> bool {
     one.message == other.message && one.kind == other.kind
@@ -261,6 +310,20 @@ mod tests {
                 "## Verdict: do not merge",
             ]
         );
+    }
+
+    #[test]
+    fn an_item_behind_a_field_has_it_and_the_title_over_both() {
+        let text = "## 1. Add the button\n\n**File:** `src/a.rs`\n**Tests:** none yet\n\n- import it\n\n## 2. Wire it up\n\n**File:** `src/b.rs`\n\n- hand it on\n\n**Note:** it is slow, and nobody has looked for the reason so far.\n\n- measure it\n";
+        let index = read(&[Message::user(text)]);
+        let (pool, lists) = (index.statements(), Lists::new(index.statements()));
+        let lead = |text: &str| lead_in(pool, &lists, text);
+        assert_eq!(lead("- import it").as_deref(), Some("**Tests:** none yet"));
+        assert_eq!(lead("- hand it on").as_deref(), Some("**File:** `src/b.rs`"));
+        assert_eq!(lead("- measure it"), None, "a sentence stands between");
+        let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+        let leads = lists.leads(at("- import it")).map(|at| &*pool.all()[at].text).collect::<Vec<_>>();
+        assert_eq!(leads, ["**Tests:** none yet", "## 1. Add the button"]);
     }
 
     #[test]

@@ -141,7 +141,8 @@ impl Page<'_> {
 
     /// Returns the picks without the headings of which no item is among them.
     fn led(&self, picks: &[usize]) -> Vec<usize> {
-        let used: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
+        let used: HashSet<usize> =
+            picks.iter().filter_map(|at| self.places.lists.leads(*at).next()).collect();
         let leads = |at: usize| is_lead(&self.pool.all()[at]) || self.places.lists.heads_a_table(at);
         let stays = |at: &&usize| !leads(**at) || used.contains(*at);
         let mut led: Vec<usize> = picks.iter().filter(stays).copied().collect();
