@@ -65,8 +65,35 @@ impl Rank {
 fn asks(sentence: &str) -> bool {
     let mut clauses = sentence.split([',', ';', ':']).filter_map(|clause| clause.split_whitespace().next());
     sentence.ends_with(['?', '？'])
+        || orders(sentence)
         || clauses.any(|first| ASKING.iter().any(|word| first.eq_ignore_ascii_case(word)))
 }
+
+/// Returns whether a sentence begins as an order does, with what is to be done and to what: `Port the exporter`, `Move all of it`.
+fn orders(sentence: &str) -> bool {
+    let mut words = sentence.split_whitespace();
+    let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
+    let is_in = |list: &[&str], word: &str| list.iter().any(|one| word.eq_ignore_ascii_case(one));
+    first.chars().all(char::is_alphabetic)
+        && first.chars().nth(1).is_some()
+        && !is_in(&NO_ORDERS, first)
+        && (is_in(&OBJECTS, second) || second.starts_with(['`', '/']))
+}
+
+/// What stands behind what is to be done.
+const OBJECTS: [&str; 18] = [
+    "the", "a", "an", "all", "any", "both", "each", "every", "this", "that", "these", "those", "my", "our",
+    "your", "its", "their", "it",
+];
+
+/// What stands there behind these is what is told of.
+const NO_ORDERS: [&str; 60] = [
+    "about", "above", "after", "all", "also", "although", "and", "as", "at", "because", "before", "behind",
+    "besides", "between", "both", "but", "by", "did", "does", "during", "even", "for", "from", "had", "has",
+    "have", "here", "how", "if", "in", "into", "is", "just", "like", "not", "now", "of", "on", "once",
+    "only", "or", "over", "per", "since", "so", "than", "that", "then", "there", "though", "through", "to",
+    "under", "until", "was", "what", "when", "where", "while", "with",
+];
 
 /// How a clause begins that asks for something.
 const ASKING: [&str; 14] = [
@@ -113,6 +140,10 @@ mod tests {
         assert!(!told.contains("sleep") && told.contains(GAP.trim()), "{told}");
         assert!(keeps_demands(text, &told) && !keeps_demands(text, &text[..100]));
         assert_eq!(within(10), None);
+        let task =
+            "Port the exporter to streaming, part by part. Please go on with part nine. Never rename a column.";
+        let told = gist(task, |text| text.len() <= 90).unwrap();
+        assert!(told.starts_with("Port the exporter") && told.contains("Never rename"), "{told}");
         assert_eq!(gist("Please look at it. It is slow.", |_| true), None);
     }
 }
