@@ -3,13 +3,13 @@
 //! A demand is marked only where it is certain that it is meant; else both stand, the newer beside the older. Words that are alike are
 //! never certain enough to lose what somebody said: what takes something back, or may, is a demand itself and told as such.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_transcript::Constraint;
 
 use super::{
     Demand, DemandKind, Found, content_words, demand,
-    markers::{Revocation, forbids, lifts, permits, revocation},
+    markers::{Revocation, forbids, is_function_word, lifts, permits, revocation},
 };
 
 /// What was said before a message in which something is taken back.
@@ -41,14 +41,21 @@ fn stands(demand: &Demand, message: u64) -> bool {
     demand.message < message && demand.superseded_by.is_none()
 }
 
+/// For each kind of thing that a sentence names, which ones of it.
+type Which = BTreeMap<String, BTreeSet<String>>;
+
 /// What a sentence is compared by.
 #[derive(Clone, Debug)]
 pub(super) struct Telling {
     words: BTreeSet<String>,
     forbids: bool,
     permits: bool,
+    /// It takes something back.
+    lets_go: bool,
     /// What each of its clauses names, without endings, where it is a rule or allows something.
     clauses: Vec<BTreeSet<String>>,
+    /// Which one of a thing it is of: of the folder, the one of orders.
+    which: Which,
 }
 
 impl Telling {
@@ -60,7 +67,14 @@ impl Telling {
         let is_compared = forbids || permits || is_rule();
         let clauses = sentence.split([',', ';', '.', ':']).filter(|_| is_compared);
         let clauses = clauses.map(stems).filter(|stems| !stems.is_empty()).collect();
-        Telling { words: content_words(sentence), forbids, permits, clauses }
+        Telling {
+            words: content_words(sentence),
+            forbids,
+            permits,
+            lets_go: revocation(sentence) == Some(Revocation::LetsGo),
+            clauses,
+            which: which(sentence),
+        }
     }
 
     /// Returns whether `by` allows or changes what this rule is of, or turns round what this allows: a third of what one of its
@@ -71,13 +85,18 @@ impl Telling {
             shared > 0 && shared * 3 >= clause.len()
         };
         let is_of = if self.permits { by.turns } else { by.allows };
-        is_of && self.clauses.iter().any(shares)
+        // Who takes one thing back, and then another in the same words, means both.
+        let are_alike = self.lets_go && by.lets_go && !self.permits;
+        is_of && !are_alike && !are_two(&self.which, &by.which) && self.clauses.iter().any(shares)
     }
 }
 
 /// What a sentence allows, changes, or turns round.
 struct Lifting {
     stems: BTreeSet<String>,
+    which: Which,
+    /// It takes something back.
+    lets_go: bool,
     /// It allows or changes what was forbidden.
     allows: bool,
     /// It forbids what was allowed, or goes back on it.
@@ -90,11 +109,18 @@ impl Lifting {
         let lower = sentence.to_lowercase();
         let forbids =
             reads && (forbids(sentence) || format!(" {lower}").contains(" no ")) || lower.contains(" so no ");
-        let changes = revocation(sentence).is_some();
+        let revocation = revocation(sentence);
+        let (changes, lets_go) = (revocation.is_some(), revocation == Some(Revocation::LetsGo));
         let allows = changes || clauses(sentence).any(|clause| permits(clause) && !self::forbids(clause));
         let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
-        (!asks && (allows || turns)).then(|| Lifting { stems: stems(sentence), allows, turns })
+        (!asks && (allows || turns)).then(|| Lifting {
+            stems: stems(sentence),
+            which: which(sentence),
+            lets_go,
+            allows,
+            turns,
+        })
     }
 }
 
@@ -118,6 +144,37 @@ fn stems(sentence: &str) -> BTreeSet<String> {
     let words = content_words(sentence).into_iter().filter(|word| !DOES_ANYTHING.contains(&&**word));
     words.map(|word| stem(&word).to_owned()).chain(short.map(str::to_lowercase)).collect()
 }
+
+/// Returns for each thing that a sentence names with a word before it which one it is: "the orders folder", "in the staging report". A
+/// word behind another than an article or the like may be a verb, and tells nothing.
+fn which(sentence: &str) -> Which {
+    let mut all = Which::new();
+    let mut before: [&str; 2] = ["", ""];
+    for word in sentence.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let [article, one] = before;
+        let names = |word: &str| word.chars().nth(2).is_some() && !is_function_word(word);
+        if ARTICLES.contains(&&*article.to_lowercase()) && names(one) && names(bare) {
+            all.entry(stem(&bare.to_lowercase()).to_owned())
+                .or_default()
+                .insert(stem(&one.to_lowercase()).to_owned());
+        }
+        before = if word.ends_with(|c: char| !c.is_alphanumeric()) { ["", ""] } else { [one, bare] };
+    }
+    all
+}
+
+/// Returns whether two sentences name things of a kind, and none that is the same.
+fn are_two(one: &Which, other: &Which) -> bool {
+    let mut kinds = one.iter().filter_map(|(kind, one)| Some((one, other.get(kind)?)));
+    kinds.any(|(one, other)| one.is_disjoint(other))
+}
+
+/// What stands before a word that tells which one is meant.
+const ARTICLES: [&str; 17] = [
+    "the", "a", "an", "our", "my", "your", "its", "their", "that", "this", "in", "on", "to", "of", "from",
+    "for", "about",
+];
 
 /// Words that tell of nothing what it is.
 const DOES_ANYTHING: [&str; 33] = [
@@ -196,6 +253,11 @@ fn takes_back(how: Revocation, by: (&str, &Telling), earlier: (&str, &Telling)) 
     let ((by, now), (earlier, was)) = (by, earlier);
     let shared = was.words.intersection(&now.words).count();
     if shared * 2 < was.words.len() || shared < was.words.len().clamp(1, 2) {
+        return false;
+    }
+    if are_two(&was.which, &now.which)
+        || was.lets_go && now.lets_go && !was.permits && shared < was.words.len()
+    {
         return false;
     }
     match (was.forbids, now.forbids) {
@@ -320,7 +382,10 @@ fn subject(lower: &str) -> Option<&str> {
     let told = FORGET.iter().flat_map(|words| lower.match_indices(words));
     let mut behind =
         told.filter(|(at, _)| is_told(*at)).filter_map(|(at, words)| lower.get(at + words.len()..));
-    let rest = behind.find_map(|rest| SAID.iter().find_map(|words| bare(rest).strip_prefix(words)))?;
+    let rest = behind.find_map(|rest| {
+        let rest = bare(rest);
+        SAID.iter().find_map(|words| rest.strip_prefix(words)).or_else(|| named_rule(rest))
+    })?;
     let end = rest.find(['.', ',', ';', ':', '!', '?', '(', '\n']).unwrap_or(rest.len());
     let clause = &rest[..end];
     let end = [" and ", " but ", " gesagt", " und ", " y ", " et "]
@@ -328,6 +393,14 @@ fn subject(lower: &str) -> Option<&str> {
         .filter_map(|word| clause.find(word))
         .min();
     Some(&clause[..end.unwrap_or(clause.len())])
+}
+
+/// Returns what a rule is called by: "that Friday rule".
+fn named_rule(rest: &str) -> Option<&str> {
+    let rest = ["that ", "the ", "my ", "our "].iter().find_map(|word| rest.strip_prefix(word))?;
+    let (name, behind) = rest.split_once(" rule")?;
+    let is_end = !behind.starts_with(|c: char| c.is_alphanumeric());
+    (is_end && name.split_whitespace().count() <= 3 && !name.contains([',', ';', '.', ':'])).then_some(name)
 }
 
 /// Returns `rest` without what may stand before what was said: `forget about what I said on …`, `oublie tout ce que …`.

@@ -122,6 +122,39 @@ fn what_is_taken_back_in_other_words_is_marked_where_it_is_certain_what_is_meant
 }
 
 #[test]
+fn what_is_said_of_another_thing_of_the_kind_takes_nothing_back() {
+    for (first, later) in [
+        (
+            "Scrap the idea of sharding; the orders table stays a single table.",
+            "Scrap the idea of sharding; the invoices table stays a single table.",
+        ),
+        (
+            "Scrap the idea of sharding; zinosmor stays a single table.",
+            "Scrap the idea of sharding; brifensil stays a single table.",
+        ),
+        (
+            "Never touch the orders folder.",
+            "Scrap what I said about the invoices folder; you may touch it now.",
+        ),
+        ("Never push to the main branch.", "You may push to the feature branch now."),
+    ] {
+        let rules = constraints(
+            transcript(&format!("user: {first}\nassistant: ok\nuser: {later}")).entries(),
+            Speakers::builtin(),
+        );
+        assert!(rules.iter().all(|rule| rule.superseded_by.is_none()), "{rules:?}");
+        assert!(lifted_by_each(&rules).iter().all(Vec::is_empty), "{rules:?}");
+    }
+    for (first, later) in [
+        ("Don't deploy on Fridays.", "Scrap that Friday rule, we deploy any day."),
+        ("Never touch the orders folder.", "Forget the rule about the orders folder, you may touch it now."),
+    ] {
+        let all = found(&format!("user: {first}\nassistant: ok\nuser: {later}"));
+        assert_eq!(all[0].2, Some(2), "{all:?}");
+    }
+}
+
+#[test]
 fn what_may_lift_a_ban_is_told_beside_it() {
     for (ban, by) in [
         ("Do not push to the remote until I say so.", "You may push from here on."),

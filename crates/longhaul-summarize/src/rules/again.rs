@@ -58,13 +58,13 @@ const MOST_SAID: usize = 3;
 const LEAST_LETTERS: usize = 4;
 
 /// Words that tell nothing of what a sentence is about.
-const EMPTY: [&str; 64] = [
-    "about", "after", "again", "also", "always", "back", "because", "been", "before", "change", "changes",
-    "could", "does", "each", "every", "file", "files", "first", "from", "good", "have", "here", "into",
-    "just", "know", "last", "like", "look", "make", "more", "most", "must", "need", "never", "next", "only",
-    "other", "over", "please", "right", "same", "should", "some", "still", "sure", "than", "that", "them",
-    "then", "there", "they", "thing", "things", "this", "time", "under", "used", "want", "were", "what",
-    "when", "will", "with", "would",
+const EMPTY: [&str; 68] = [
+    "about", "after", "again", "also", "always", "anything", "back", "because", "been", "before", "change",
+    "changes", "could", "does", "each", "every", "everything", "file", "files", "first", "from", "good",
+    "have", "here", "into", "just", "know", "last", "like", "look", "make", "more", "most", "must", "need",
+    "never", "next", "nothing", "only", "other", "over", "please", "right", "same", "should", "some",
+    "something", "still", "sure", "than", "that", "them", "then", "there", "they", "thing", "things", "this",
+    "time", "under", "used", "want", "were", "what", "when", "will", "with", "would",
 ];
 
 #[cfg(test)]

@@ -140,8 +140,7 @@ mod tests {
         assert!(!told.contains("sleep") && told.contains(GAP.trim()), "{told}");
         assert!(keeps_demands(text, &told) && !keeps_demands(text, &text[..100]));
         assert_eq!(within(10), None);
-        let task =
-            "Port the exporter to streaming, part by part. Please go on with part nine. Never rename a column.";
+        let task = "Port the exporter to streaming, part by part. Please go on with part nine. Never rename a column.";
         let told = gist(task, |text| text.len() <= 90).unwrap();
         assert!(told.starts_with("Port the exporter") && told.contains("Never rename"), "{told}");
         assert_eq!(gist("Please look at it. It is slow.", |_| true), None);

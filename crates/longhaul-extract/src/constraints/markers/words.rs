@@ -151,7 +151,8 @@ pub(super) const LETTING_GO: &[&[&str]] = &[
     &[
         "no longer", "forget", "scratch that", "never mind", "nevermind", "ignore", "changed my mind",
         "you can now", "you may now", "it is fine to", "it's fine to", "it's ok to", "it is ok to",
-        "not anymore", "disregard", "drop the", "scrap the",
+        "not anymore", "disregard", "drop the", "scrap the", "scrap that", "scrap what", "scrap my",
+        "scratch what", "strike what",
     ],
     &["ya no", "olvida", "olvídate", "ignora"],
     &["ne plus", "oublie", "oubliez", "ignore", "plus besoin"],
