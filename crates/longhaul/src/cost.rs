@@ -42,7 +42,7 @@ pub struct Sizes {
     pub unchanged_prefix: Tokens,
 }
 
-/// When the next compaction comes, and what one would change: what `/context` shows.
+/// When the next compaction comes, and what is done now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Outlook {
@@ -52,7 +52,10 @@ pub struct Outlook {
     pub forecast: Forecast,
     /// Thresholds that do not fit the budget as they are set.
     pub adjustments: Vec<Adjustment>,
-    /// What a compaction now would change, down to the target.
+    /// What the prices of a compaction are figured with: down to the target, or to what must stay where that is more. What one would come
+    /// to is known only when it was made: [`SessionState::plan`](crate::SessionState::plan),
+    /// [`Job::finish_by_rule`](crate::Job::finish_by_rule) and [`SessionState::check`](crate::SessionState::check) make one and throw it
+    /// away, as `/context` does.
     pub sizes: Sizes,
     /// Whether the provider still has the last request's prefix.
     pub cache: Cache,

@@ -87,20 +87,23 @@ pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision
 /// Why a tier would act, strongest first.
 fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Vec<Reason> {
     let mut wishes = Vec::new();
+    let many = config.trigger_messages.filter(|limit| m.n_said > *limit);
+    let many = many.map(|limit| Reason::Messages { n_messages: m.n_said, limit });
     // What a soft pass by rule took out of the view counts towards the trigger until a model has summarized it.
     let (tokens, unread, trigger) = (m.tokens, state.condensed(config), limits.trigger);
     if tokens + unread >= trigger {
         // A new window alone is no reason.
         let is_window_too_small = state.is_window_new() && tokens >= trigger;
-        wishes.push(match (state.is_second_pass_due(), is_window_too_small) {
+        let for_room = match (state.is_second_pass_due(), is_window_too_small) {
             (true, _) => Reason::SecondPass { tokens, trigger },
             (false, true) => Reason::ModelSwitch { tokens, trigger },
             (false, false) => Reason::Ratio { tokens, unread, trigger },
-        });
+        };
+        // Too many messages go down to fewer than tokens do: one summary serves both.
+        wishes.extend(many.filter(|_| matches!(for_room, Reason::Ratio { .. })));
+        wishes.push(for_room);
     }
-    if let Some(limit) = config.trigger_messages.filter(|limit| m.n_said > *limit) {
-        wishes.push(Reason::Messages { n_messages: m.n_said, limit });
-    }
+    wishes.extend(many.filter(|many| !wishes.contains(many)));
     let since_compaction = state.since_compaction(config, m.n_total);
     if let Some(after) = config.force_refresh_after_messages.filter(|after| since_compaction >= *after) {
         wishes.push(Reason::Refresh { since_last: since_compaction, after });

@@ -35,7 +35,7 @@ pub(super) fn holding(rules: &[Constraint]) -> Vec<&Constraint> {
     rules.iter().enumerate().filter(holds).map(|(_, rule)| rule).collect()
 }
 
-/// Returns how many of the user's `rules` that hold on nothing of `shown` shows, in words without any of theirs; `None` where it shows
+/// Returns how many of the user's `rules` that hold on, and how many of the facts among them, nothing of `shown` shows, in words without any of theirs; `None` where it shows
 /// all of them.
 pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
     let is_shown = |rule: &str| shown.iter().any(|said| shows(said, rule) || shows(said, &one_line(rule)));
@@ -47,10 +47,16 @@ pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
     let holds = |(rule, lifted): &(&Constraint, &Vec<usize>)| {
         rule.superseded_by.is_none() && lifted.is_empty() && is_lasting(&rule.text)
     };
-    let holding: Vec<&str> =
-        rules.iter().zip(&lifted).filter(holds).map(|(rule, _)| rule.text.trim()).collect();
-    let n_missing = holding.iter().filter(|rule| !is_shown(rule)).count();
-    (n_missing > 0).then(|| format!("{n_missing} of {} rules of the user left out: no room", holding.len()))
+    let holding = rules.iter().zip(&lifted).filter(holds).map(|(rule, _)| rule.text.trim());
+    let is_fact = |rule: &&str| demand_kind(rule) == Some(DemandKind::Fact);
+    let (facts, rules): (Vec<&str>, Vec<&str>) = holding.partition(is_fact);
+    let missing = |all: &[&str], what: &str| {
+        let n_missing = all.iter().filter(|said| !is_shown(said)).count();
+        (n_missing > 0).then(|| format!("{n_missing} of {} {what}", all.len()))
+    };
+    let missing: Vec<String> =
+        [missing(&rules, "rules"), missing(&facts, "facts")].into_iter().flatten().collect();
+    (!missing.is_empty()).then(|| format!("{} of the user left out: no room", missing.join(" and ")))
 }
 
 /// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in, and several one behind the other: all

@@ -406,6 +406,19 @@ fn a_soft_pass_must_be_worth_a_rewrite() {
 }
 
 #[test]
+fn where_two_thresholds_are_reached_one_summary_serves_both() {
+    let config = Config { cooldown_messages: 0, ..Preset::Session.config() };
+    let m = Measurement { n_messages: 71, n_said: 71, ..filled(850) };
+    let reason = |config: &Config| match decide(&PolicyState::new(), config, &m) {
+        Decision::Act { reason, .. } => reason,
+        Decision::Hold(hold) => panic!("{hold}"),
+    };
+    assert_eq!(reason(&config), Reason::Messages { n_messages: 71, limit: 50 });
+    let by_tokens = Config { trigger_messages: None, ..config };
+    assert!(matches!(reason(&by_tokens), Reason::Ratio { .. }));
+}
+
+#[test]
 fn the_same_range_is_not_summarized_twice_for_the_same_reason() {
     let config = Config { cooldown_messages: 0, ..Preset::Session.config() };
     let m = Measurement { n_messages: 60, n_said: 60, ..filled(400) };

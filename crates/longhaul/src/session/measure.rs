@@ -57,7 +57,7 @@ impl SessionState {
         }
     }
 
-    /// Returns when the next compaction comes, and what one would change.
+    /// Returns when the next compaction comes, and what is done now.
     pub fn outlook(&self, now_ms: Option<i64>) -> Outlook {
         let (m, limits) = (self.measure(now_ms), self.limits());
         let sizes = Sizes {
