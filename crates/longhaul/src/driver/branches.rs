@@ -265,6 +265,15 @@ impl Session {
             synced.forget(said_again.iter().copied());
         }
         self.is_strayed = sync.change == Synced::Another;
+        // Who rewinds and then says again what was there returns to the line that they left.
+        if let Synced::Grew { .. } = sync.change
+            && may_turn
+            && said_again.is_empty()
+            && self.is_where_it_forked().await?
+            && self.turn_to_line_of(document, self.state.originals().len() as u64).await?
+        {
+            return Ok(Turn::To(sync.change));
+        }
         match sync.change {
             Synced::Another => {}
             // Where nothing was said the instructions may be worded otherwise all the same.
@@ -291,6 +300,15 @@ impl Session {
         }
         self.save().await?;
         Ok(Turn::There(sync))
+    }
+
+    /// Returns whether nothing was said yet on this line since it left another one.
+    #[cfg(feature = "wire")]
+    async fn is_where_it_forked(&self) -> Result<bool, Error> {
+        let Some(journal) = self.journal.as_ref().filter(|_| self.line() != self.state.session()) else {
+            return Ok(false);
+        };
+        Ok(journal.forked_at().await.map_err(Error::Store)? == Some(self.state.originals().len() as u64))
     }
 
     /// Goes on with another line of this conversation that `document` begins with all of, where that is more than the `shared` messages

@@ -264,6 +264,8 @@ impl Session {
             Ok(not_deleted) => not_deleted,
             Err(error) => {
                 self.fail(reason, error.to_string());
+                // What could not be written may be the next time: at the hard limit as well.
+                self.state.may_try_again();
                 return Err(error);
             }
         };

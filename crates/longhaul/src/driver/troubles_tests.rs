@@ -587,3 +587,28 @@ async fn a_summarizer_that_panics_has_failed_and_the_session_goes_on() {
     let error = background.take().unwrap().draft().await.unwrap_err();
     assert_eq!(error.to_string(), "the summarizer panicked");
 }
+
+/// What a store cannot write for a moment is tried again, also where nothing can be sent without it.
+#[tokio::test]
+async fn a_store_that_fails_at_the_hard_limit_is_asked_again() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, _) = open(&store, "full").await;
+    let mut nth = 0;
+    while session.state().tokens() < Tokens(1_700) {
+        session.push(Message::user(format!("question {nth} {}", "pad ".repeat(60))));
+        session.prepare().await.unwrap();
+        session.push(Message::assistant(format!("answer {nth}")));
+        nth += 1;
+    }
+    session.save().await.unwrap();
+    session.push(Message::user("pad ".repeat(400)));
+    assert!(session.state().tokens() > Tokens(2_000));
+    store.trouble_commit(Trouble::Fails);
+    for _ in 0..3 {
+        let error = session.prepare().await.unwrap_err();
+        assert!(matches!(error, Error::Store(_)), "{error}");
+    }
+    store.trouble_commit(Trouble::None);
+    let view = session.prepare().await.unwrap();
+    assert!(view.tokens() < Tokens(2_000) && view.summaries().count() == 1);
+}

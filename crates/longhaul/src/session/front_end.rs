@@ -11,12 +11,12 @@ impl FrontEnd {
     /// Its histories are of this conversation, as an id of the caller's own says, however little of them was said here: of a front end that
     /// keeps few of its messages one that was said last, or two that were said late, and what follows them, are enough. What
     /// shares nothing at all, as an edit of the only question, is [`CompactedByClient`](super::Synced::CompactedByClient), and never
-    /// [`Another`](super::Synced::Another). Whoever hands in a single message each time had better [`push`](super::SessionState::push) it.
+    /// [`Another`](super::Synced::Another), unless it is empty. Whoever hands in a single message each time had better [`push`](super::SessionState::push) it.
     pub fn known() -> FrontEnd {
         FrontEnd { is_known: true, ..FrontEnd::default() }
     }
 
-    /// Returns a front end that keeps so many of the first messages behind the instructions, and of the rest the newest: what it leaves
+    /// Returns a front end that keeps so many of the first messages behind the instructions, reasoning not counted, and of the rest the newest: what it leaves
     /// out between them was not taken back. One is kept in any case; of more a gap of few messages is somebody's who took these back.
     #[must_use]
     pub fn keeps_first(self, messages: usize) -> FrontEnd {

@@ -267,6 +267,11 @@ impl SessionState {
         self.policy.failed(reason, &m);
     }
 
+    /// Takes note that a compaction failed for nothing that is in this conversation.
+    pub(crate) fn may_try_again(&mut self) {
+        self.policy.loosened();
+    }
+
     /// Puts the view back as it was before the last rewrite, with everything that was said since, and returns whether
     /// there was one. What is undone is not done again at once. Originals that are not at hand, and that the old view
     /// shows, must be [put back](Self::put_back) first: see [`wanted_by_undo`](Self::wanted_by_undo). Summaries of the old

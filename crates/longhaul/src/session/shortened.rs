@@ -26,7 +26,7 @@ impl SessionState {
         }
         let head = self.reworded(&said[..front]);
         let keeps_head = head.is_some();
-        let n_kept = known - front;
+        let n_kept = said[front..known].iter().filter(|entry| !is_reasoning(entry)).count();
         let is_cut = |run: &Run| {
             n_kept <= front_end.keeps_first.max(1)
                 || n_kept <= MOST_KEPT && run.start - at >= LARGE_GAP && run.ordinals.len() >= LEAST_RUN
@@ -37,7 +37,7 @@ impl SessionState {
             ordinals.extend((0..n_notes).map(|_| None).chain(run.ordinals.iter().copied()));
             return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
         }
-        if n_kept > 0 {
+        if known > front {
             return Ok(None);
         }
         for own in 0..=MOST_OWN.min(said.len() - front) {

@@ -208,7 +208,7 @@ impl SessionState {
             return self.go_on(said, known, at, Some(head), ordinals_from(0, at));
         }
         if !is_asked_here && alike == 0 {
-            return Ok(match front_end.is_known {
+            return Ok(match front_end.is_known && said.len() > front {
                 true => self.compacted_by_client(said, front),
                 false => SyncReport::new(Synced::Another, vec![None; said.len()]),
             });
@@ -428,8 +428,11 @@ impl SessionState {
         if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);
         }
-        let head = self.reworded(&said[..front]);
-        self.go_on(said, known, at, head, ordinals)
+        match self.reworded(&said[..front]) {
+            Some(head) => self.go_on(said, known, at, Some(head), ordinals),
+            // There are more or fewer instructions than it had: it is shown what it has now.
+            None => Ok(self.compacted_by_client(said, front)),
+        }
     }
 
     /// Returns whether a person says something in `span`, or said it where it was destroyed.

@@ -840,6 +840,8 @@ async fn a_front_end_that_keeps_few_messages_is_followed_where_it_is_known() {
         if newest > 2 {
             assert_eq!(by_word.state().originals().len(), 39);
         }
+        let empty = by_word.sync_with(&document(&[]), longhaul::FrontEnd::known()).await.unwrap();
+        assert_eq!(empty.change, Synced::Another, "there is nothing to send");
     }
 }
 
@@ -877,4 +879,70 @@ fn what_is_taken_back_in_the_newest_messages_is_known() {
             assert!(state.view().messages().any(|message| words(message) == "question_0?"));
         }
     }
+}
+
+/// After a compaction of the front end's own it may have more instructions than before, or fewer: it is shown what it has now.
+#[tokio::test]
+async fn instructions_that_come_or_go_after_the_client_compacted_are_heeded() {
+    let system = |text: &str| Message::system(text);
+    let (ask, answer) = (|text: &str| Message::user(text), |text: &str| Message::assistant(text));
+    let summary = || Message::user(format!("{}\nthings", SUMMARIES[0]));
+    let since = || vec![summary(), answer("ok"), ask("question_3")];
+    let grown = |said: Vec<Message>| [said, vec![answer("answer_3"), ask("question_4")]].concat();
+    let with = |head: &[Message], said: Vec<Message>| [head, &said[..]].concat();
+    let talk = || vec![ask("question_1"), answer("answer_1"), ask("question_2")];
+    for steps in [
+        vec![talk(), since(), with(&[system("S")], since()), with(&[system("S2")], grown(since()))],
+        vec![talk(), since(), with(&[system("S")], grown(since()))],
+        vec![with(&[system("S")], talk()), with(&[system("S")], since()), grown(since())],
+        vec![
+            with(&[system("S")], talk()),
+            with(&[system("S")], since()),
+            with(&[system("S"), system("T")], grown(since())),
+        ],
+    ] {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        for (nth, said) in steps.iter().enumerate() {
+            let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+            let builder = Session::builder(SessionId::new("heads").unwrap(), window);
+            let builder = builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store));
+            let mut session = builder.open().await.unwrap();
+            let sync = session.sync_with(&document(said), longhaul::FrontEnd::known()).await.unwrap();
+            let view = session.prepare().await.unwrap();
+            let sent: Vec<String> = view.messages().map(|message| words(message)).collect();
+            assert_eq!(sent, said.iter().map(words).collect::<Vec<_>>(), "{nth}: {:?}", sync.change);
+        }
+    }
+}
+
+/// Who takes turns back and then says again all that was there returns to the line that they left, with its pins and whole results.
+#[tokio::test]
+async fn who_rewinds_and_returns_is_where_they_were() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+    let said: Vec<Message> = (0..4)
+        .flat_map(|nth| {
+            [Message::user(format!("question_{nth}")), Message::assistant(format!("answer_{nth}"))]
+        })
+        .collect();
+    let mut grown = said.clone();
+    grown.push(Message::user("question_4"));
+    let mut lines = Vec::new();
+    for (nth, history) in [&said[..], &said[..1], &grown[..], &said[..3], &grown[..]].into_iter().enumerate()
+    {
+        let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+        let builder = Session::builder(SessionId::new("returns").unwrap(), window);
+        let builder = builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store));
+        let mut session = builder.open().await.unwrap();
+        session.sync(&document(history)).await.unwrap();
+        if nth == 0 {
+            let pinned = session.state().originals().get(4).unwrap().id;
+            session.pin(pinned).await.unwrap();
+        }
+        session.prepare().await.unwrap();
+        assert_eq!(session.state().originals().len(), history.len(), "{nth}");
+        lines.push((session.line().to_string(), session.state().pins().count()));
+        session.save().await.unwrap();
+    }
+    let is_back = |nth: usize| lines[nth] == lines[0];
+    assert!(is_back(2) && is_back(4) && !is_back(1) && !is_back(3), "{lines:?}");
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use longhaul_redact::Asked;
 use longhaul_store::{Commit, StoreError};
 #[cfg(feature = "wire")]
-use longhaul_store::{JournalEntry, address_of};
+use longhaul_store::{EventKind, JournalEntry, address_of};
 #[cfg(feature = "wire")]
 use longhaul_transcript::Span;
 use longhaul_transcript::{ContentHash, SessionId, SummaryId, SummaryRecord};
@@ -17,6 +17,10 @@ use longhaul_transcript::{ContentHash, SessionId, SummaryId, SummaryRecord};
 use super::Name;
 use super::{super::since::Standing, Destroyed, Journal, Naming};
 use crate::session::SessionState;
+
+/// So many events may tell what a line begins with: that it does, its messages, its summaries.
+#[cfg(feature = "wire")]
+const MOST_OF_FORK: u64 = 40;
 
 impl Journal {
     /// Begins a line of its own with what `branch` begins with: its first `len` messages and the summaries in its view. An
@@ -81,6 +85,21 @@ impl Journal {
         self.in_doubt.clear();
         self.in_doubt_state = None;
         Ok(())
+    }
+
+    /// Returns how many messages this line has of the one that it left; `None` where it left none, or has gone on since.
+    #[cfg(feature = "wire")]
+    pub(in super::super) async fn forked_at(&self) -> Result<Option<u64>, StoreError> {
+        let state = self.store.state(&self.line).await?;
+        let is_new = state.is_some_and(|state| state.forked_from.is_some() && state.events <= MOST_OF_FORK);
+        if !is_new {
+            return Ok(None);
+        }
+        let begun = self.store.events(&self.line, 1, 1).await?.pop();
+        Ok(begun.and_then(|event| match event.kind {
+            EventKind::Originals { addresses, .. } => Some(addresses.len() as u64),
+            _ => None,
+        }))
     }
 
     /// Returns the longest of the other lines of this conversation that `document` begins with all of, where that is more than its first
