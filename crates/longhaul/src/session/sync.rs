@@ -464,10 +464,14 @@ impl SessionState {
     pub(super) fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
         let (head, from): (Vec<Counted>, usize) = match self.reworded(&said[..front]) {
             Some(head) => (head.into_iter().map(|shown| (shown, None)).collect(), front),
+            // Of more or fewer of them those stay that are as they were.
             None => {
-                let head = self.items.placed().take_while(|placed| placed.shown.is_instruction());
-                let from = front.min(self.head as usize);
-                (head.take(from).map(counted).collect(), from)
+                let shown = self.items.shown().take_while(|shown| shown.is_instruction());
+                let is_as_was =
+                    |(shown, said): &(&Shown, &Entry)| shown.message().content_hash() == said.id.hash;
+                let from = shown.zip(&said[..front]).take_while(is_as_was).count();
+                let head: Vec<Counted> = self.items.placed().take(from).map(counted).collect();
+                (head, from)
             }
         };
         let ordinal = |(shown, _): &Counted| match shown {

@@ -894,7 +894,14 @@ async fn instructions_that_come_or_go_after_the_client_compacted_are_heeded() {
     for steps in [
         vec![talk(), since(), with(&[system("S")], since()), with(&[system("S2")], grown(since()))],
         vec![talk(), since(), with(&[system("S")], grown(since()))],
-        vec![with(&[system("S")], talk()), with(&[system("S")], since()), grown(since())],
+        vec![
+            with(&[system("S")], talk()),
+            with(&[system("S")], since()),
+            since(),
+            with(&[system("S"), system("T")], since()),
+            with(&[system("S2")], since()),
+            with(&[system("S3"), system("T")], grown(since())),
+        ],
         vec![
             with(&[system("S")], talk()),
             with(&[system("S")], since()),
