@@ -72,7 +72,10 @@ impl<'e> Earlier<'e> {
         for Line { text, under, .. } in all {
             let said = without_handles(&text);
             let is_over = text.contains(TAKEN_BACK);
-            let by_a_form = text.strip_prefix(A_RULE).and_then(|rest| Some(rest.split_once("): ")?.1));
+            let by_a_form = OF_FORMS
+                .iter()
+                .find_map(|begins| text.strip_prefix(begins))
+                .and_then(|rest| Some(rest.split_once("): ")?.1));
             match (under, by_a_form) {
                 _ if is_over || said.is_empty() => {}
                 (_, Some(text)) => rule(text.to_owned()),
@@ -332,7 +335,7 @@ fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
     };
     let is_told = |line: &Line| {
         matches!(line.under, Under::Heading(Heading::Rules | Heading::Decided) | Under::KeyDecisions)
-            || line.text.starts_with(A_RULE)
+            || OF_FORMS.iter().any(|begins| line.text.starts_with(begins))
             || line.fence.is_none() && (line.text.starts_with("… ") || line.text.trim().is_empty())
             || OF_CALLS.iter().any(|begins| line.text.starts_with(begins))
             || is_decided(line) && said.iter().any(|said| overrules(said, &line.text))
@@ -396,8 +399,8 @@ const POINTING: [&str; 5] =
 /// What stands behind a rule that does not hold any more.
 const TAKEN_BACK: &str = " (taken back in m";
 
-/// What a rule begins with that stands beside a model's words.
-const A_RULE: &str = "The user's rule (m";
+/// What a rule or a fact of the user's begins with that stands beside a model's words.
+const OF_FORMS: [&str; 2] = ["The user's rule (m", "The user told (m"];
 
 /// What stands over decisions in the form of preset `session`.
 const KEY_DECISIONS: &str = "Key decisions:";

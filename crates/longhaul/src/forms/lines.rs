@@ -21,7 +21,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    page::{Page, RULE, TASK, is_a_persons, persons_texts, with_the_person},
+    page::{FACT, Page, RULE, TASK, is_a_persons, persons_texts, with_the_person},
     words,
 };
 
@@ -249,8 +249,8 @@ fn read(line: &str, said: &Summary) -> Option<Line> {
 /// Whether this is a line for the task or a rule that stands beside a model's words, and not one of these.
 fn is_of_the_person(line: &str, said: &Summary) -> bool {
     let task = line.strip_prefix(TASK).map(|task| one_line(task.trim_end_matches(" […]")));
-    let rule =
-        line.strip_prefix(RULE).and_then(|rule| rule.split_once("): ")).map(|(_, rule)| one_line(rule));
+    let behind = [RULE, FACT].iter().find_map(|mark| line.strip_prefix(mark));
+    let rule = behind.and_then(|rule| rule.split_once("): ")).map(|(_, rule)| one_line(rule));
     task.is_some_and(|task| one_line(&said.goal).starts_with(&*task))
         || rule.is_some_and(|rule| said.constraints.iter().any(|known| one_line(&known.text) == rule))
 }

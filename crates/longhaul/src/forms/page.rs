@@ -1,12 +1,13 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
+use longhaul_extract::{DemandKind, demand_kind};
 use longhaul_summarize::{
     SummaryRequest, prose_share,
     rules::{decided, gist, is_lasting},
     shortened,
 };
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens, one_line, parse_summary};
+use longhaul_transcript::{Constraint, Message, Origin, Speaker, Summary, Tokens, one_line, parse_summary};
 
 /// A text that grows by whole lines within a limit.
 #[derive(Clone, Debug)]
@@ -183,8 +184,11 @@ pub(super) const TASK: &str = "Task: ";
 /// Stands before the ordinal of the message in which the user said a rule.
 pub(super) const RULE: &str = "The user's rule (m";
 
-/// Returns what a person wants and demands, as far as neither `said` nor the kept messages say it: the task, then the rules
-/// that hold.
+/// Stands before the ordinal of the message in which the user told a fact to go by.
+pub(super) const FACT: &str = "The user told (m";
+
+/// Returns what a person wants and demands, as far as neither `said` nor the kept messages say it: the task, then the facts they told, and
+/// the rules that hold, which leave last.
 pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, said: &str) -> Vec<String> {
     let is_shown = |text: &str| {
         said.contains(text)
@@ -197,9 +201,13 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
     }
     let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
     let rules = rules.filter(|rule| is_lasting(&rule.text));
-    for rule in rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim())) {
-        lines.push(format!("{RULE}{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
-    }
+    let missing = rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim()));
+    let (facts, rules): (Vec<&Constraint>, Vec<&Constraint>) =
+        missing.partition(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
+    let told = facts.into_iter().map(|fact| (FACT, fact)).chain(rules.into_iter().map(|rule| (RULE, rule)));
+    lines.extend(
+        told.map(|(mark, said)| format!("{mark}{}): {}", said.message, said.text.trim().replace('\n', " "))),
+    );
     lines
 }
 
@@ -222,6 +230,33 @@ mod tests {
     use longhaul_transcript::{Constraint, SessionId};
 
     use super::*;
+
+    #[test]
+    fn facts_are_told_as_such_and_leave_before_rules() {
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(400));
+        let said = |message, text: &str| Constraint { text: text.into(), message, superseded_by: None };
+        let summary = Summary {
+            constraints: vec![
+                said(1, "Never push to main."),
+                said(3, "Our contract number is KX-4411."),
+                said(5, "Always run the linter."),
+            ],
+            ..Summary::default()
+        };
+        let person = of_the_person(&summary, &request, "");
+        assert_eq!(
+            person,
+            [
+                "The user told (m3): Our contract number is KX-4411.",
+                "The user's rule (m1): Never push to main.",
+                "The user's rule (m5): Always run the linter.",
+            ]
+        );
+        let mut page = Page::new(&CharsPer4, Tokens(24));
+        page.person(&person);
+        assert_eq!(page.text.lines().collect::<Vec<_>>(), &person[1..]);
+    }
 
     #[test]
     fn words_as_long_as_was_told_stay_whole_and_longer_ones_leave_the_rules_room() {
