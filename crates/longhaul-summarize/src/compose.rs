@@ -1,6 +1,8 @@
 //! Puts the model's words and the rules' facts together, within the limit.
 
-use longhaul_transcript::{ActionItem, Constraint, ErrorNote, Summary, SummaryMode, Tokens, one_line};
+use longhaul_transcript::{
+    ActionItem, Constraint, ErrorNote, Summary, SummaryMode, Tokens, clipped, one_line,
+};
 
 use crate::{
     Answer, Summarizer, SummaryRequest,
@@ -9,7 +11,7 @@ use crate::{
     joined::{join, render},
     needed::Needed,
     notes::{Notes, Section},
-    rules::is_lasting,
+    rules::{gist, is_lasting},
     supplement::supplemented,
 };
 
@@ -52,7 +54,7 @@ pub(crate) async fn compose(
     form: Form,
     checked: Summary,
     rules: &dyn Summarizer,
-    constraints: &[Constraint],
+    known: &Summary,
     request: &SummaryRequest<'_>,
 ) -> Option<Composed> {
     let counter = request.counter;
@@ -62,11 +64,17 @@ pub(crate) async fn compose(
         return None;
     }
     let left = limit - counter.count_text(&said) - SEPARATOR;
+    // In `hybrid` the facts by rule have room for it.
+    let is_alone = mode == SummaryMode::Llm;
+    let task = is_alone.then(|| task(&known.goal, &said, request, limit.scaled(TASK_SHARE).min(left)));
+    let task = task.unwrap_or_default();
+    let left = left - counter.count_text(&task);
     let share = limit.scaled(PINNED_SHARE).min(left);
     // In `hybrid` the facts by rule tell of the rest.
-    let most = if mode == SummaryMode::Llm { left } else { share };
-    let pinned = pinned(constraints, request, share, most);
-    let words = if pinned.is_empty() { said } else { format!("{pinned}\n{said}") };
+    let most = if is_alone { left } else { share };
+    let pinned = pinned(&known.constraints, &task, request, share, most);
+    let parts = [task, pinned, said].into_iter().filter(|part| !part.is_empty());
+    let words = parts.collect::<Vec<_>>().join("\n");
     let spoken = counter.count_text(&words);
     let kept = with_said(request, &words);
 
@@ -146,11 +154,41 @@ pub(crate) fn compose_notes(
     Some(Composed { summary, text, tokens })
 }
 
-/// Returns the user's rules, verbatim, the newest first where not all fit a `share`, or what holds on `most`; those that the kept messages
-/// show, and those that the user took back, are left out.
-fn pinned(constraints: &[Constraint], request: &SummaryRequest<'_>, share: Tokens, most: Tokens) -> String {
+/// Returns a line with what the user set out for, where neither the model's words nor the kept messages show it: of a long task the demands
+/// in it that last, or its beginning.
+fn task(goal: &str, said: &str, request: &SummaryRequest<'_>, most: Tokens) -> String {
+    let goal = goal.trim();
+    let is_kept = || request.kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(goal)));
+    if goal.is_empty() || said.contains(goal) || is_kept() {
+        return String::new();
+    }
+    let line = |told: &str| format!("Task: {}", one_line(told));
+    let fits = |told: &str| request.counter.count_up_to(&line(told), most).is_some();
+    if fits(goal) {
+        return line(goal);
+    }
+    // Half as many characters each time come to little after a few.
+    let beginnings = std::iter::successors(Some(goal.chars().count() / 2), |count| Some(count / 2));
+    let mut beginnings = beginnings.take_while(|count| *count > 0).map(|count| clipped(goal, count));
+    let told = gist(goal, fits).or_else(|| beginnings.find(|told| fits(told)));
+    told.map_or_else(String::new, |told| line(&told))
+}
+
+/// Returns the user's rules, verbatim, the newest first where not all fit a `share`, or what holds on `most`; those that the `task` and
+/// the kept messages show, and those that the user took back, are left out.
+fn pinned(
+    constraints: &[Constraint],
+    task: &str,
+    request: &SummaryRequest<'_>,
+    share: Tokens,
+    most: Tokens,
+) -> String {
     let is_shown = |rule: &Constraint| {
-        request.kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule.text.trim())))
+        task.contains(&*one_line(rule.text.trim()))
+            || request
+                .kept
+                .iter()
+                .any(|entry| entry.message.texts().any(|text| text.contains(rule.text.trim())))
     };
     let mut text = String::new();
     for rule in constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
@@ -164,6 +202,8 @@ fn pinned(constraints: &[Constraint], request: &SummaryRequest<'_>, share: Token
     text
 }
 
+/// The share of the limit that the task may take beside a model's words.
+const TASK_SHARE: f64 = 0.1;
 /// The share of the limit that the user's rules may take before facts by rule are told.
 const PINNED_SHARE: f64 = 0.2;
 /// What the blank line between the two parts may cost.

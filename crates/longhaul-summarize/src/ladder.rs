@@ -386,7 +386,7 @@ impl Ladder {
                     true => None,
                     false => {
                         let mode = self.options.mode;
-                        compose::compose(mode, form, checked, &*self.rules, ledger.constraints, request).await
+                        compose::compose(mode, form, checked, &*self.rules, known, request).await
                     }
                 }
             }

@@ -23,6 +23,7 @@ mod anew;
 mod answers;
 mod asked;
 mod asks;
+mod carried;
 mod choose;
 mod clip;
 mod coverage;

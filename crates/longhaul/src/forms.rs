@@ -15,9 +15,9 @@ use longhaul_summarize::{Draft, SummaryRequest, rules::OMITTED};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
-pub(crate) use lines::condense;
 #[cfg(feature = "wire")]
 pub(crate) use lines::said::read_back;
+pub(crate) use lines::{condense, without_taken_back};
 
 use crate::Preset;
 

@@ -10,6 +10,7 @@ use longhaul_transcript::{
 use super::{
     acts::Acts,
     asks::{is_substantial, last_line, last_words},
+    carried,
     clip::GAP,
     few::{FewOf, sent},
     overruled::Overruling,
@@ -56,7 +57,7 @@ pub(super) fn account(
         .map(|error| error.error.clone())
         .collect();
     if let Some(carried) = carried {
-        carry(&mut summary, carried, by_rule, entries, overruling);
+        carry(&mut summary, carried, by_rule, (entries, few.demanding, speakers), overruling);
     }
     summary
 }
@@ -66,7 +67,7 @@ fn carry(
     summary: &mut Summary,
     carried: &Summary,
     by_rule: bool,
-    entries: &[Entry],
+    (entries, demanding, speakers): (&[Entry], &[Entry], &Speakers),
     overruling: &Overruling,
 ) {
     let ordinal = |entry: &Entry| entry.id.ordinal;
@@ -77,7 +78,8 @@ fn carry(
     }
     let is_at_hand = |message: u64| entries.binary_search_by_key(&message, ordinal).is_ok();
     let is_older = |constraint: &&Constraint| constraint.message < last && !is_at_hand(constraint.message);
-    summary.constraints.extend(carried.constraints.iter().filter(is_older).cloned());
+    let older: Vec<Constraint> = carried.constraints.iter().filter(is_older).cloned().collect();
+    summary.constraints.extend(carried::marked(older, demanding, speakers));
     summary.constraints.sort_by_key(|constraint| constraint.message);
     summary.constraints = latest(std::mem::take(&mut summary.constraints), MOST_CONSTRAINTS);
     if by_rule {

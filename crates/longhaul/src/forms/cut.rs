@@ -1,5 +1,7 @@
 //! A summary by rule in less room than it takes.
 
+use std::cmp::Reverse;
+
 use longhaul_summarize::rules::{Heading, Leaves};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::Tokens;
@@ -10,6 +12,7 @@ struct Line<'t> {
     section: usize,
     is_heading: bool,
     is_fence: bool,
+    is_rule: bool,
     leaves: Leaves,
 }
 
@@ -23,7 +26,12 @@ pub(super) fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> Stri
     let lines = lines(text);
     let mut leaving: Vec<usize> =
         (0..lines.len()).filter(|at| !lines[*at].is_heading && !lines[*at].is_fence).collect();
-    leaving.sort_by_key(|at| (lines[*at].leaves, std::cmp::Reverse(*at)));
+    // Of a section the last lines leave first, and of the rules the oldest.
+    leaving.sort_by_key(|at| {
+        let line = &lines[*at];
+        let from_end = if line.is_rule { *at } else { usize::MAX - *at };
+        (line.leaves, Reverse(line.section), from_end)
+    });
     // A heading without lines of its own says something by itself: these go in the end.
     leaving.extend((0..lines.len()).rev().filter(|at| lines[*at].is_heading));
     // The more leave, the less is left, so the fewest that must are found by halving.
@@ -38,7 +46,7 @@ pub(super) fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> Stri
 fn lines(text: &str) -> Vec<Line<'_>> {
     /// Lines of the section on checks that stay nearly as long as what was asked for.
     const LAST_CHECKS: usize = 6;
-    let (mut section, mut under, mut n_told) = (0, Leaves::Asked, 0);
+    let (mut section, mut under, mut n_told, mut of_rules) = (0, Leaves::Asked, 0, false);
     let mut fence: Option<&str> = None;
     let line = |text| {
         let is_fence = is_fence(text) && fence.is_none_or(|open| open == text);
@@ -47,7 +55,9 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             fence = fence.is_none().then_some(text);
         }
         if is_heading {
-            let leaves = Heading::of(text).map_or(Leaves::Told, Heading::leaves);
+            let heading = Heading::of(text);
+            of_rules = heading == Some(Heading::Rules);
+            let leaves = heading.map_or(Leaves::Told, Heading::leaves);
             (section, under, n_told) = (section + 1, leaves, 0);
         }
         n_told += usize::from(!is_fence && !is_heading);
@@ -55,7 +65,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             Leaves::Checks if n_told <= LAST_CHECKS => Leaves::LastChecks,
             leaves => leaves,
         };
-        Line { text, section, is_heading, is_fence, leaves }
+        Line { text, section, is_heading, is_fence, is_rule: of_rules && !is_heading, leaves }
     };
     text.lines().map(line).collect()
 }

@@ -19,6 +19,9 @@ const MOST_WORDS: Tokens = Tokens(2_000);
 const LISTS_SHARE: f64 = 0.25;
 const LISTS_SHARE_BESIDE_A_MODEL: f64 = 0.6;
 
+/// And this share of it beside many rules, which would leave them none.
+const LISTS_SHARE_BESIDE_RULES: f64 = 0.35;
+
 /// So many of the newest mended errors are listed.
 const MOST_MENDED: usize = 5;
 
@@ -61,7 +64,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let notes: Tokens = [&files, &commands, &errors]
         .into_iter()
         .filter(|list| !list.is_empty())
-        .map(|list| counter.count_text(&left_out(list)) + Tokens(1))
+        .map(|list| counter.count_text(&left_out(list.len())) + Tokens(1))
         .sum();
     // What the lists do not need goes to the words, and the other way round.
     let lists: Vec<String> = [&files, &commands, &errors].map(|list| list.join("\n")).into();
@@ -69,9 +72,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let for_words = match words(draft) {
         Some(words) => {
             let left = limit - OF_HEADINGS - sure(words, request);
-            // The rules that the words do not tell go before what is listed.
+            // The rules that the words do not tell go before most of what is listed.
             let owed = owed_to_rules(&of_the_person(summary, request, words), counter);
-            let for_lists = left.scaled(LISTS_SHARE_BESIDE_A_MODEL).min(left - owed).max(notes);
+            let least = left.scaled(LISTS_SHARE_BESIDE_RULES).max(notes);
+            let for_lists = left.scaled(LISTS_SHARE_BESIDE_A_MODEL).min(left - owed).max(least);
             (limit - OF_HEADINGS - of_lists.min(for_lists)).min(MOST_WORDS)
         }
         None => limit - OF_HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)).max(notes),
@@ -87,13 +91,15 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let mut shown = Vec::new();
     for (nth, list) in [files, commands, errors].iter().enumerate() {
         let share = Tokens(left.0 / (3 - nth as u64));
-        let newest = match nth {
-            0 => first_that_fit(list, request, share),
-            _ => newest_that_fit(list, request, share),
+        let listed = match nth {
+            0 => told_newest_first(list, request, share),
+            _ => told_newest_last(list, request, share),
         };
-        let newest = match newest.is_empty() && !list.is_empty() {
-            true => Some(left_out(list)).filter(|note| counter.count_text(note) <= left).unwrap_or_default(),
-            false => newest,
+        let newest = match listed.is_empty() && !list.is_empty() {
+            true => {
+                Some(left_out(list.len())).filter(|note| counter.count_text(note) <= left).unwrap_or_default()
+            }
+            false => listed,
         };
         left -= counter.count_text(&newest);
         shown.push(newest);
@@ -104,9 +110,9 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     Some(sections.join("\n\n"))
 }
 
-/// Stands under a heading where there is no room for any of its entries.
-fn left_out(list: &[String]) -> String {
-    format!("({} left out)", list.len())
+/// Stands under a heading where there is no room for so many of its entries.
+fn left_out(count: usize) -> String {
+    format!("({count} left out)")
 }
 
 /// Returns the files that tools were given and those that somebody named, the one spoken of last first.
@@ -150,7 +156,8 @@ enum Place {
 /// Returns the place of each file that a summary in this form lists.
 fn listed(text: &str) -> HashMap<&str, usize> {
     let Some((_, list)) = text.split_once(FILES) else { return HashMap::new() };
-    let lines = list.lines().take_while(|line| !line.is_empty());
+    let is_note = |line: &str| line.starts_with('(') && line.ends_with(" left out)");
+    let lines = list.lines().take_while(|line| !line.is_empty()).filter(|line| !is_note(line));
     let path = |line| {
         let stated = CHANGES.iter().find_map(|state| {
             let rest: &str = str::strip_suffix(line, ")")?.strip_suffix(state.as_str())?;
@@ -186,25 +193,49 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the entries of `list`, the newest first, that fit `limit`, one a line.
-fn first_that_fit(list: &[String], request: &SummaryRequest<'_>, limit: Tokens) -> String {
-    let mut spent = Tokens::ZERO;
-    let fitting = list.iter().take_while(|entry| {
-        spent += request.counter.count_text(entry) + Tokens(1);
-        spent <= limit
-    });
-    fitting.cloned().collect::<Vec<_>>().join("\n")
+/// Returns the entries of `list`, the newest first, that fit `limit`, one a line, and behind them how many do not.
+fn told_newest_first(list: &[String], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+    let count = most_that_fit(list.iter(), request, limit);
+    if count == 0 {
+        return String::new();
+    }
+    let more = (count < list.len()).then(|| left_out(list.len() - count));
+    list[..count].iter().cloned().chain(more).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the newest entries that fit `limit`, oldest first, one a line.
-fn newest_that_fit(list: &[String], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+/// Returns the newest entries that fit `limit`, oldest first, one a line, and before them how many do not.
+fn told_newest_last(list: &[String], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+    let count = most_that_fit(list.iter().rev(), request, limit);
+    if count == 0 {
+        return String::new();
+    }
+    let older = list.len() - count;
+    let more = (older > 0).then(|| left_out(older));
+    let told = more.into_iter().chain(list[older..].iter().cloned()).collect::<Vec<_>>();
+    told.join("\n").replace("\n\n", "\n")
+}
+
+/// Returns how many of the first of `entries` fit `limit`, beside the note for those that do not.
+fn most_that_fit<'l>(
+    entries: impl ExactSizeIterator<Item = &'l String>,
+    request: &SummaryRequest<'_>,
+    limit: Tokens,
+) -> usize {
+    let count = |text: &str| request.counter.count_text(text) + Tokens(1);
+    let all = entries.len();
+    let note = count(&left_out(all));
     let mut spent = Tokens::ZERO;
-    let fitting = list.iter().rev().take_while(|entry| {
-        spent += request.counter.count_text(entry) + Tokens(1);
-        spent <= limit
-    });
-    let count = fitting.count();
-    list[list.len() - count..].join("\n").replace("\n\n", "\n")
+    let mut fitting = 0;
+    for (nth, entry) in entries.enumerate() {
+        spent += count(entry);
+        if spent > limit {
+            break;
+        }
+        if nth + 1 == all || spent + note <= limit {
+            fitting = nth + 1;
+        }
+    }
+    fitting
 }
 
 #[cfg(test)]

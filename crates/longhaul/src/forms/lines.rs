@@ -1,11 +1,13 @@
 //! 001's form: `--- Summarized Context (N items) ---` over a line for each thing that was done or said.
 
+mod chosen;
+mod cured;
 #[cfg(any(feature = "wire", test))]
 pub(super) mod said;
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap},
 };
 
 use longhaul_extract::{
@@ -19,6 +21,8 @@ use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     Constraint, Entry, Summary, SummaryRecord, Tokens, ToolCall, ToolResult, first_chars, one_line,
 };
+
+use chosen::framed;
 
 use super::{
     page::{FACT, Page, RULE, TASK, is_a_persons, persons_texts, with_the_person},
@@ -37,17 +41,6 @@ const QUOTED: usize = 300;
 /// A line about any other request: what it asks is mostly in its first sentence.
 const QUOTED_REQUEST: usize = 120;
 
-/// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
-/// others. The task, the last request and the rules come before all of these, and any kind that is not named behind them.
-const IN_A_ROUND: [(Rank, usize); 5] =
-    [(Rank::Choice, 2), (Rank::Decision, 1), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
-
-/// So many of the newest decisions may take what is left beyond the share of the limit.
-const DECISIONS_OWED: usize = 2;
-
-/// And so many of the newest errors.
-const ERRORS_OWED: usize = 1;
-
 /// A line that may stand in the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
@@ -65,6 +58,8 @@ enum Rank {
     /// A decision of the person's.
     Choice,
     Decision,
+    /// What failed before and went well.
+    Cure,
     Error,
     Change,
     Request,
@@ -183,12 +178,12 @@ fn of_the_person_beside(draft: &Draft, request: &SummaryRequest<'_>, most: Token
 /// rules are told in this one. `None` where what is new is in no lines of this form.
 pub(crate) fn condense(
     old: &SummaryRecord,
-    new: &str,
+    new: &Draft,
     counter: &dyn TokenCounter,
     limit: Tokens,
     most: Tokens,
 ) -> Option<String> {
-    if !new.starts_with(HEAD) {
+    if !new.text.starts_with(HEAD) {
         return None;
     }
     let mut lines: Vec<Line> = old.text.lines().filter_map(|line| read(line, &old.summary)).collect();
@@ -197,8 +192,9 @@ pub(crate) fn condense(
         line.text = line.text.replacen(SAID[2].0, SAID[3].0, 1);
         line.rank = Rank::Request;
     }
-    lines.splice(0..0, owed(&old.summary, &lines));
-    lines.extend(new.lines().filter_map(|line| read(line, &old.summary)));
+    let mut lines = with_owed(lines, &old.summary);
+    lines.retain(|line| line.rank == Rank::Task || !is_taken_back(&line.text, &new.summary));
+    lines.extend(new.text.lines().filter_map(|line| read(line, &old.summary)));
     let is_overruled = |at: &usize| {
         let later = lines[at + 1..].iter().filter_map(|line| said_by_person(&line.text));
         matches!(lines[*at].rank, Rank::Choice | Rank::Decision)
@@ -212,26 +208,67 @@ pub(crate) fn condense(
 
 /// Returns what the line of a person's has in their words.
 fn said_by_person(line: &str) -> Option<&str> {
+    if line.starts_with(RULE) {
+        return line.split_once("): ").map(|(_, rule)| rule);
+    }
     let is_persons = |(start, rank): &&(&str, Rank)| line.starts_with(start) && *rank != Rank::Decision;
     SAID.iter().find(is_persons).map(|(start, _)| &line[start.len()..])
 }
 
-/// Returns lines for the task and the rules of a summary that none of its `lines` has.
-fn owed(said: &Summary, lines: &[Line]) -> Vec<Line> {
+/// Returns the `lines` of a summary with those for its task and its rules that none of them has: the task first, and a rule behind the
+/// one that was said before it.
+fn with_owed(mut lines: Vec<Line>, said: &Summary) -> Vec<Line> {
     let line = |prefix: usize, text: &str| {
         let (start, rank) = SAID[prefix];
         Line { text: format!("{start}{}]", quoted(text, QUOTED)), rank }
     };
-    let has_task = said.goal.trim().is_empty() || lines.iter().any(|line| line.rank == Rank::Task);
-    let task = (!has_task).then(|| line(0, &said.goal));
-    let is_told = |text: &str| {
-        let is_in = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&quoted(text, QUOTED));
-        lines.iter().chain(&task).any(is_in)
-    };
+    if !said.goal.trim().is_empty() && !lines.iter().any(|line| line.rank == Rank::Task) {
+        lines.insert(0, line(0, &said.goal));
+    }
+    let mut behind = lines.iter().position(|line| line.rank == Rank::Task).map_or(0, |at| at + 1);
     let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none() && is_lasting(&rule.text));
-    let rules = rules.filter(|rule| !is_told(&rule.text)).map(|rule| line(1, &rule.text));
-    let rules: Vec<Line> = rules.collect();
-    task.into_iter().chain(rules).collect()
+    for rule in rules {
+        let told = quoted(&rule.text, QUOTED);
+        let tells = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&told);
+        match lines.iter().position(tells) {
+            Some(at) if lines[at].rank == Rank::Rule => behind = behind.max(at + 1),
+            Some(_) => {}
+            None => {
+                lines.insert(behind, line(1, &rule.text));
+                behind += 1;
+            }
+        }
+    }
+    lines
+}
+
+/// Returns whether a line tells of a rule that the user took back since.
+fn is_taken_back(line: &str, said: &Summary) -> bool {
+    let tells = |rule: &Constraint| line.contains(&*quoted(rule.text.trim(), QUOTED));
+    let (gone, holding): (Vec<&Constraint>, Vec<_>) =
+        said.constraints.iter().partition(|rule| rule.superseded_by.is_some());
+    said_by_person(line).is_some() && gone.into_iter().any(tells) && !holding.into_iter().any(tells)
+}
+
+/// Returns the text of a running summary without the lines for rules that the user took back since, by what is now `said`.
+pub(crate) fn without_taken_back<'t>(text: &'t str, said: &Summary) -> Cow<'t, str> {
+    let is_gone = |line: &str| {
+        let is_rule = line.starts_with(SAID[1].0) || line.starts_with(RULE);
+        is_rule && is_taken_back(line, said)
+    };
+    if !text.lines().any(is_gone) {
+        return Cow::Borrowed(text);
+    }
+    let mut left: Vec<Cow<'_, str>> = Vec::new();
+    for line in text.lines() {
+        if !is_gone(line) {
+            left.push(Cow::Borrowed(line));
+        } else if let Some(over) = left.iter_mut().rev().find(|line| line.starts_with(HEAD)) {
+            let count = over[HEAD.len()..].split(' ').next().and_then(|count| count.parse::<usize>().ok());
+            *over = Cow::Owned(head(count.unwrap_or(1).saturating_sub(1)));
+        }
+    }
+    Cow::Owned(left.join("\n"))
 }
 
 /// Returns a line of the running summary of which `said` is the data. A model's words stay as they are, line by line; what stands beside
@@ -259,79 +296,6 @@ const HEAD: &str = "--- Summarized Context (";
 
 fn head(count: usize) -> String {
     format!("{HEAD}{count} items) ---")
-}
-
-/// Returns as many of `lines` as fit, some of each kind (see [`in_turns`]), shown in their order under the head. What must be said
-/// and does not fit `limit` gets what there is up to `most`, and so do the newest decisions and the newest error, which many rules
-/// would leave none of. An error that does not fit is told in short (see [`forms`]), and so is what was asked where it would take the
-/// room of rules.
-fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
-    let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
-    let mut left = limit - counter.count_text(&frame) - Tokens(2);
-    let must = lines.iter().filter(|line| line.rank <= Rank::Rule);
-    let must: Tokens = must.map(|line| counter.count_text(&line.text) + Tokens(1)).sum();
-    let is_tight = must > left + (most - limit);
-    let order = in_turns(lines);
-    let newest = |rank, count| order.iter().filter(move |at| lines[**at].rank == rank).take(count);
-    let owed = [(Rank::Choice, DECISIONS_OWED), (Rank::Decision, DECISIONS_OWED), (Rank::Error, ERRORS_OWED)];
-    let newest: Vec<usize> =
-        owed.into_iter().flat_map(|(rank, count)| newest(rank, count)).copied().collect();
-    let (mut shown, mut owed) = (BTreeMap::new(), Vec::new());
-    let show = |at: usize, left: &mut Tokens, shown: &mut BTreeMap<usize, _>| {
-        let forms = forms(&lines[at].text, is_tight);
-        let mut costs = forms.into_iter().map(|text| (counter.count_text(&text) + Tokens(1), text));
-        let Some((cost, text)) = costs.find(|(cost, _)| *cost <= *left) else { return false };
-        *left -= cost;
-        shown.insert(at, text);
-        true
-    };
-    for at in order.iter().copied() {
-        if !show(at, &mut left, &mut shown) && (lines[at].rank <= Rank::Rule || newest.contains(&at)) {
-            owed.push(at);
-        }
-    }
-    left += most - limit;
-    owed.retain(|at| !show(*at, &mut left, &mut shown));
-    // Line by line they count more than together.
-    if !owed.is_empty() {
-        left = most - counter.count_text(&told(mark, &shown, true));
-        owed.retain(|at| !show(*at, &mut left, &mut shown));
-    }
-    told(mark, &shown, owed.iter().any(|at| lines[*at].rank <= Rank::Rule))
-}
-
-/// Returns the lines that are `shown` in their frame.
-fn told(mark: &str, shown: &BTreeMap<usize, Cow<'_, str>>, is_cut: bool) -> String {
-    let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
-    text.push_str(&head(shown.len()));
-    let cut = is_cut.then_some(TRUNCATED);
-    for line in shown.values().map(|line| &**line).chain(cut) {
-        text.push('\n');
-        text.push_str(line);
-    }
-    text
-}
-
-/// Returns the places of `lines` in the order in which they are taken: the task, the last request, the rules, then some of each kind
-/// round by round, what is needed longest first, and the newest of a kind before the others.
-fn in_turns(lines: &[Line]) -> Vec<usize> {
-    let mut taken: HashMap<Rank, usize> = HashMap::new();
-    let mut turn = |at: usize| {
-        let rank = lines[at].rank;
-        let nth = taken.entry(rank).or_default();
-        *nth += 1;
-        let in_a_round = IN_A_ROUND.iter().find(|(kind, _)| *kind == rank).map(|(_, count)| *count);
-        // The first task is the task.
-        let place = if rank == Rank::Task { at } else { usize::MAX - at };
-        match in_a_round {
-            None if rank <= Rank::Rule => (0, rank, place),
-            None => (usize::MAX, rank, place),
-            Some(count) => (1 + (*nth - 1) / count, rank, place),
-        }
-    };
-    let mut order: Vec<_> = (0..lines.len()).rev().map(|at| (turn(at), at)).collect();
-    order.sort_unstable();
-    order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns a line for each thing said or done, in the order of the conversation.
@@ -384,7 +348,11 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     }
     placed.extend(tool_lines(entries, request.counter, error_details));
     placed.sort_by_key(|(at, _)| *at);
-    once(placed.into_iter().map(|(_, line)| line).collect())
+    let mut lines = once(placed.into_iter().map(|(_, line)| line).collect());
+    if let Some(previous) = request.previous.filter(|_| !is_first) {
+        cured::rank_cures(&mut lines, &previous.text);
+    }
+    lines
 }
 
 /// Returns whether the summary follows what the one before it says, and tells of what is new only.
@@ -473,7 +441,8 @@ fn leads_to_error(line: &str) -> bool {
 }
 
 /// Returns the forms in which a line may stand, the longest first: an error also without its details, and then with as much of it as
-/// the document has; what was asked also without what is only told in it, and, where it `is_tight`, not otherwise.
+/// the document has; what was asked also without what is only told in it. Where it `is_tight`, an error has no details, what was asked
+/// is not told otherwise, and a decision also in its first sentences.
 fn forms(line: &str, is_tight: bool) -> Vec<Cow<'_, str>> {
     let asked = [SAID[0].0, SAID[2].0].into_iter().find_map(|start| Some((start, line.strip_prefix(start)?)));
     if let Some((start, asked)) = asked {
@@ -484,10 +453,20 @@ fn forms(line: &str, is_tight: bool) -> Vec<Cow<'_, str>> {
         return if is_tight { vec![short] } else { vec![Cow::Borrowed(line), short] };
     }
     let mut forms = vec![Cow::Borrowed(line)];
+    let is_decision = [SAID[4].0, SAID[5].0].iter().any(|start| line.starts_with(start));
+    if is_tight && is_decision {
+        let short = first_sentences(line, QUOTED_REQUEST);
+        if short != line {
+            forms.push(Cow::Owned(format!("{short}]")));
+        }
+    }
     if line.starts_with("[❌ ") {
         let short = line.split_once(&format!(" | {DETAILS_MARK}")).map(|(before, _)| format!("{before}]"));
         let short = short.unwrap_or_else(|| line.to_owned());
         let least = bounded(&short, ERROR_IN_SHORT);
+        if is_tight {
+            forms.clear();
+        }
         forms.extend([short, least].map(Cow::Owned));
     }
     forms
@@ -585,6 +564,10 @@ mod tests {
         running_record(0, text)
     }
 
+    fn new(text: &str) -> Draft {
+        Draft { text: text.to_owned(), ..Draft::default() }
+    }
+
     const OLD: &str = "--- Summarized Context (4 items) ---
 [✓ user: Task: Port the exporter]
 [✓ read_file: File: a.rs | Lines: 10]
@@ -597,7 +580,7 @@ mod tests {
     // asserts 001-25
     #[test]
     fn a_condensed_history_keeps_what_was_asked_and_decided() {
-        let all = condense(&record(OLD), NEW, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+        let all = condense(&record(OLD), &new(NEW), &CharsPer4, Tokens(200), Tokens(200)).unwrap();
         assert_eq!(
             all,
             "[Condensed history]
@@ -609,7 +592,7 @@ mod tests {
 [✓ edit_file: File: a.rs]
 [✓ assistant: Decision: The exporter streams]"
         );
-        let little = condense(&record(OLD), NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
+        let little = condense(&record(OLD), &new(NEW), &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(CharsPer4.count_text(&little) <= Tokens(60), "{little}");
         assert!(little.contains("Task: Port") && little.contains("Decision: The exporter"), "{little}");
         assert!(!little.contains("read_file"), "{little}");
@@ -620,17 +603,17 @@ mod tests {
                 "--- Summarized Context (9 items) ---\n{}",
                 format!("[✓ read_file: File: {nth}.rs]\n").repeat(9)
             );
-            running = condense(&record(&running), &more, &CharsPer4, Tokens(90), Tokens(90)).unwrap();
+            running = condense(&record(&running), &new(&more), &CharsPer4, Tokens(90), Tokens(90)).unwrap();
         }
         assert!(running.contains("Task: Port") && running.contains("Decision: The exporter"), "{running}");
         // What was said of an error at length is told in short where there is no room for more, and not left out.
         let error = "[❌ execute_bash: Command: npm test | Exit: 1 | Error: Error: Cannot find module 'lib7'";
         let long =
             format!("{error} | Details: {}]", "at Module._load (node:internal/modules/cjs) ⏎ ".repeat(9));
-        let new = format!("--- Summarized Context (1 items) ---\n{long}");
-        let roomy = condense(&record(OLD), &new, &CharsPer4, Tokens(300), Tokens(300)).unwrap();
+        let more = format!("--- Summarized Context (1 items) ---\n{long}");
+        let roomy = condense(&record(OLD), &new(&more), &CharsPer4, Tokens(300), Tokens(300)).unwrap();
         assert!(roomy.contains(&long), "{roomy}");
-        let tight = condense(&record(OLD), &new, &CharsPer4, Tokens(90), Tokens(130)).unwrap();
+        let tight = condense(&record(OLD), &new(&more), &CharsPer4, Tokens(90), Tokens(130)).unwrap();
         assert!(tight.contains(&format!("{error}]\n")) || tight.ends_with(&format!("{error}]")), "{tight}");
         assert!(CharsPer4.count_text(&tight) <= Tokens(130), "{tight}");
         // And of one that is long itself as much as the document has.
@@ -649,9 +632,9 @@ mod tests {
         let old = record(
             "--- Summarized Context (2 items) ---\n[✓ user: Task: Port the exporter]\n[✓ user: Decision: We switch on Tuesday 06:00.]\n[✓ user: Decision: Labels are PDF.]",
         );
-        let new =
+        let more =
             "--- Summarized Context (1 items) ---\n[✓ user: Now: Strike the Tuesday thing, Wednesday 05:00.]";
-        let all = condense(&old, new, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+        let all = condense(&old, &new(more), &CharsPer4, Tokens(200), Tokens(200)).unwrap();
         assert!(!all.contains("We switch on Tuesday") && all.contains("Wednesday 05:00"), "{all}");
         assert!(all.contains("Labels are PDF"), "{all}");
     }
@@ -698,7 +681,7 @@ mod tests {
         let mut old =
             record("- the lexer was built\nTask: rewrite everything in Zig\n\nTask: Port the exporter");
         old.summary.goal = "Port the exporter".to_owned();
-        let all = condense(&old, NEW, &CharsPer4, Tokens(80), Tokens(80)).unwrap();
+        let all = condense(&old, &new(NEW), &CharsPer4, Tokens(80), Tokens(80)).unwrap();
         assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
         assert!(all.contains("\nTask: rewrite everything in Zig\n"), "{all}");
         assert_eq!(all.matches("Port the exporter").count(), 1, "{all}");
@@ -710,7 +693,7 @@ mod tests {
         old.summary.goal = "Port the exporter".to_owned();
         let (text, message) = ("Never touch audit_trail.".to_owned(), 2);
         old.summary.constraints.push(Constraint { text, message, superseded_by: None });
-        let all = condense(&old, NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
+        let all = condense(&old, &new(NEW), &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
         assert!(all.contains("[✓ user: Rule: Never touch audit_trail.]"), "{all}");
     }
@@ -721,7 +704,7 @@ mod tests {
         let demands = vec![demand("Some rules:"), demand("Some rules: never touch audit_trail.")];
         let mut old = record("It was read.");
         old.summary.constraints.clone_from(&demands);
-        let all = condense(&old, NEW, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+        let all = condense(&old, &new(NEW), &CharsPer4, Tokens(200), Tokens(200)).unwrap();
         let said: Transcript = ["Port the exporter", "And this", "Some rules: …", "Go on with it now"]
             .into_iter()
             .map(Message::user)
@@ -739,6 +722,6 @@ mod tests {
     #[test]
     fn prose_is_not_condensed_by_lines() {
         let old = record("The lexer was built.");
-        assert_eq!(condense(&old, "The parser was built.", &CharsPer4, Tokens(90), Tokens(90)), None);
+        assert_eq!(condense(&old, &new("The parser was built."), &CharsPer4, Tokens(90), Tokens(90)), None);
     }
 }

@@ -21,6 +21,9 @@ const TOPIC_CHARS: usize = 80;
 /// What stands after the content gets this share of the limit, and more where the content leaves it.
 const FACTS_SHARE: f64 = 0.45;
 
+/// The line of files gets this share of the room at most where rules or decisions need the rest.
+const FILES_SHARE: f64 = 0.25;
+
 /// What the heading of the decisions costs at most.
 const DECISIONS_HEAD: Tokens = Tokens(8);
 
@@ -53,7 +56,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let free = free.map_or(Tokens::ZERO, |content| request.limit - content - SEPARATOR);
     let for_facts = request.limit.scaled(FACTS_SHARE).max(free).min(most);
     let mut facts = Page::new(counter, for_facts);
-    // What the user set out for comes first, then what changed and what was decided; rules get what these leave.
+    // What the user set out for comes first, then their rules; what changed and what was decided have a share beside these.
     let person = match words(draft) {
         Some(_) => of_the_person(&draft.summary, request, content),
         None => Vec::new(),
@@ -84,17 +87,34 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         .filter(|decision| !is_told(&surely, decision))
         .map(|decision| decision.trim().replace('\n', " "))
         .collect();
+    let left = for_facts - counter.count_text(&facts.text);
+    let for_decisions = match missing.is_empty() {
+        true => Tokens::ZERO,
+        false => counter.count_text(&missing.join("\n- ")) + DECISIONS_HEAD,
+    };
+    let of_files = counter.count_text(&files(&changed, 0)) + SEPARATOR;
+    let beside_rules =
+        [of_files, for_decisions].into_iter().map(|needed| needed.min(left.scaled(FILES_SHARE))).sum();
+    let mut ruled = Page::new(counter, left - beside_rules);
+    ruled.newest(&rules);
+    if !ruled.text.is_empty() {
+        facts.line(&ruled.text);
+    }
     // The newest are at the end; a list too long loses its oldest, and leaves the decisions their room.
     let left = for_facts - counter.count_text(&facts.text);
-    let for_decisions = counter.count_text(&missing.join("\n- ")) + DECISIONS_HEAD;
     let for_files = left - for_decisions.min(left.scaled(0.5));
+    // What nobody else needs is theirs as well.
+    let unclaimed = match ruled.text.lines().count() == rules.len() {
+        true => free - counter.count_text(&facts.text),
+        false => Tokens::ZERO,
+    };
+    let for_files = for_files.min(request.limit.scaled(FILES_SHARE).max(unclaimed));
     let fits = |from: usize| counter.count_up_to(&files(&changed, from), for_files).is_some();
     let from = (0..changed.len()).find(|from| fits(*from)).unwrap_or(changed.len());
     if from < changed.len() {
         facts.line(&files(&changed, from));
     }
     facts.list("Key decisions:\n- ", &missing);
-    facts.newest(&rules);
     let separator = if facts.text.is_empty() { "" } else { "\n\n" };
     let room = request.limit - counter.count_text(&format!("{separator}{}", facts.text));
     let content = within(room);
@@ -118,12 +138,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     Some(text)
 }
 
-/// Returns the line that names the files from one on, with a gap where that is not all.
+/// Returns the line that names the files from one on, with how many it leaves out.
 fn files(changed: &[&str], from: usize) -> String {
     let named = changed[from..].join(", ");
     match from {
         0 => format!("Files modified: {named}"),
-        _ => format!("Files modified: …, {named}"),
+        _ => format!("Files modified: … {from} more, {named}"),
     }
 }
 

@@ -70,11 +70,12 @@ pub(super) fn update(
         let text = texts.into_iter().find(|text| fits(text)).unwrap_or_default();
         return with_text(text, draft, counter);
     }
-    let updated = format!("{}\n\n[Update {version}]\n{}", previous.text, draft.text);
+    let before = forms::without_taken_back(&previous.text, &draft.summary);
+    let updated = format!("{before}\n\n[Update {version}]\n{}", draft.text);
     let text = Some(updated)
         .filter(|text| fits(text))
         .or_else(|| {
-            forms::condense(previous, &draft.text, counter, limit.scaled(CONDENSED_SHARE), limit)
+            forms::condense(previous, &draft, counter, limit.scaled(CONDENSED_SHARE), limit)
                 .filter(|text| fits(text))
         })
         .or_else(|| Some(format!("{CONDENSED}\n{}", draft.text)).filter(|text| fits(text)));

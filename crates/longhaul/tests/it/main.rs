@@ -52,6 +52,7 @@ mod steps;
 mod summarizers;
 #[cfg(feature = "wire")]
 mod thinking;
+mod told;
 #[cfg(feature = "sqlite")]
 mod two_processes;
 mod untold;
