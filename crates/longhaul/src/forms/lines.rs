@@ -11,7 +11,8 @@ use std::{
 };
 
 use longhaul_extract::{
-    Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
+    Allowance, DemandKind, ToolFamily, ToolStatus, ToolSummary, demand_kind, digest, family,
+    summarize_tool_result,
 };
 use longhaul_summarize::{
     Draft, SummaryRequest,
@@ -79,14 +80,20 @@ impl Rank {
 }
 
 /// What the lines about what was said begin with, each with its rank.
-const SAID: [(&str, Rank); 6] = [
+const SAID: [(&str, Rank); 7] = [
     ("[✓ user: Task: ", Rank::Task),
     ("[✓ user: Rule: ", Rank::Rule),
     ("[✓ user: Now: ", Rank::LastRequest),
     ("[✓ user: Request: ", Rank::Request),
     ("[✓ assistant: Decision: ", Rank::Decision),
     ("[✓ user: Decision: ", Rank::Choice),
+    ("[✓ user: Fact: ", Rank::Rule),
 ];
+
+/// Returns the place in [`SAID`] of what a person demands, or tells to go by.
+fn demanded(text: &str) -> usize {
+    if demand_kind(text) == Some(DemandKind::Fact) { 6 } else { 1 }
+}
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
 /// said may cost up to `most`.
@@ -234,7 +241,7 @@ fn with_owed(mut lines: Vec<Line>, said: &Summary) -> Vec<Line> {
             Some(at) if lines[at].rank == Rank::Rule => behind = behind.max(at + 1),
             Some(_) => {}
             None => {
-                lines.insert(behind, line(1, &rule.text));
+                lines.insert(behind, line(demanded(&rule.text), &rule.text));
                 behind += 1;
             }
         }
@@ -253,7 +260,7 @@ fn is_taken_back(line: &str, said: &Summary) -> bool {
 /// Returns the text of a running summary without the lines for rules that the user took back since, by what is now `said`.
 pub(crate) fn without_taken_back<'t>(text: &'t str, said: &Summary) -> Cow<'t, str> {
     let is_gone = |line: &str| {
-        let is_rule = line.starts_with(SAID[1].0) || line.starts_with(RULE);
+        let is_rule = [SAID[1].0, SAID[6].0, RULE].iter().any(|mark| line.starts_with(mark));
         is_rule && is_taken_back(line, said)
     };
     if !text.lines().any(is_gone) {
@@ -335,7 +342,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
             line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
         };
         if !is_asked(asked.first().filter(|_| is_first)) && !is_asked(asked.last()) {
-            say(rule.message, 1, &rule.text);
+            say(rule.message, demanded(&rule.text), &rule.text);
         }
     }
     for decision in &summary.decisions {
@@ -559,6 +566,22 @@ mod tests {
     use longhaul_extract::FactIndex;
     use longhaul_tokens::CharsPer4;
     use longhaul_transcript::{Message, SessionId, Transcript};
+
+    #[test]
+    fn what_a_person_told_to_go_by_is_no_rule() {
+        let said = |text: &str| Constraint { text: text.into(), message: 1, superseded_by: None };
+        let constraints = vec![said("Never push."), said("Our contract number is KX-4411.")];
+        let summary = Summary { goal: "Port it.".into(), constraints, ..Summary::default() };
+        let lines: Vec<String> = with_owed(Vec::new(), &summary).into_iter().map(|line| line.text).collect();
+        assert_eq!(
+            lines,
+            [
+                "[✓ user: Task: Port it.]",
+                "[✓ user: Rule: Never push.]",
+                "[✓ user: Fact: Our contract number is KX-4411.]",
+            ]
+        );
+    }
 
     fn record(text: &str) -> SummaryRecord {
         running_record(0, text)

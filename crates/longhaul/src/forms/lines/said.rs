@@ -22,7 +22,7 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let goal = said(0).next().unwrap_or_default().to_owned();
     // What the last request demands is told in no other line.
     let demanded = said(2).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
-    let constraints = said(1).map(rule).chain(demanded.map(|text| rule(&text))).collect();
+    let constraints = said(1).chain(said(6)).map(rule).chain(demanded.map(|text| rule(&text))).collect();
     let summary = Summary { goal, constraints, ..Summary::default() };
     Some((lines.join("\n"), summary))
 }
@@ -33,14 +33,17 @@ mod tests {
 
     #[test]
     fn what_the_last_request_demands_is_read_back_as_a_rule() {
-        let message = "[Previous Conversation Summary]\n\n--- Summarized Context (3 items) ---\n[✓ user: Task: Port it.]\n[✓ user: Rule: Never push.]\n[✓ user: Now: Write a test for that. Never touch the table audit.]\n\nsummary-depth:0 id:b2454e128b49e802";
+        let message = "[Previous Conversation Summary]\n\n--- Summarized Context (3 items) ---\n[✓ user: Task: Port it.]\n[✓ user: Rule: Never push.]\n[✓ user: Fact: The budget is 10 euros.]\n[✓ user: Now: Write a test for that. Never touch the table audit.]\n\nsummary-depth:0 id:b2454e128b49e802";
         let (text, said) = read_back(message, 4).unwrap();
         assert!(text.starts_with(HEAD) && text.ends_with("audit.]"), "{text}");
         let rules: Vec<(&str, u64)> =
             said.constraints.iter().map(|rule| (&*rule.text, rule.message)).collect();
         assert_eq!(
             (&*said.goal, rules),
-            ("Port it.", vec![("Never push.", 4), ("Never touch the table audit.", 4)])
+            (
+                "Port it.",
+                vec![("Never push.", 4), ("The budget is 10 euros.", 4), ("Never touch the table audit.", 4)]
+            )
         );
     }
 }
