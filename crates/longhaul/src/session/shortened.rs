@@ -27,6 +27,10 @@ impl SessionState {
         let head = self.reworded(&said[..front]);
         let keeps_head = head.is_some();
         let n_kept = said[front..known].iter().filter(|entry| !is_reasoning(entry)).count();
+        // An edit far behind the beginning: what follows it need not be read back.
+        if n_kept > front_end.keeps_first.max(MOST_KEPT) {
+            return Ok(None);
+        }
         let is_cut = |run: &Run| {
             n_kept <= front_end.keeps_first.max(1)
                 || n_kept <= MOST_KEPT && run.start - at >= LARGE_GAP && run.ordinals.len() >= LEAST_RUN
