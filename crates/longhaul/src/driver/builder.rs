@@ -174,6 +174,14 @@ pub enum BuildError {
         "the counter says 0 tokens of a sentence, so that no budget would ever be reached; expected one that counts"
     )]
     CountsNothing,
+    /// The counter's own margin of error is no share.
+    #[error(
+        "the counter says that its margin of error is {margin}; expected a share of 0 or more, as 0.2 for 20 %"
+    )]
+    NoMargin {
+        /// What it says.
+        margin: f64,
+    },
     /// What is kept free for the answer, and what every request costs beside its messages, leave no room for these.
     #[error(
         "a window of {window:#} tokens has no room: {reserved:#} (reserved_output_tokens) are kept for the answer and \

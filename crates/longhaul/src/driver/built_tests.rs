@@ -182,6 +182,34 @@ fn a_counter_that_counts_nothing_is_refused() {
     assert_eq!(context.state().window(), Tokens(2_000));
 }
 
+/// Counts, and says of its error what is no share.
+#[derive(Debug)]
+struct Unsure(f64);
+
+impl TokenCounter for Unsure {
+    fn count_text(&self, text: &str) -> Tokens {
+        longhaul_tokens::CharsPer4.count_text(text)
+    }
+
+    fn accuracy(&self) -> longhaul_tokens::Accuracy {
+        longhaul_tokens::Accuracy::Estimate { margin: self.0 }
+    }
+}
+
+#[test]
+fn a_counter_whose_margin_is_no_share_is_refused() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+    for (margin, is_share) in
+        [(0.0, true), (1.5, true), (-0.1, false), (f64::NAN, false), (f64::INFINITY, false)]
+    {
+        let id = SessionId::new("test").unwrap();
+        let built = Session::builder(id, window).counter(Arc::new(Unsure(margin))).build();
+        let error = built.err().map(|error| error.to_string());
+        assert_eq!(error.is_none(), is_share, "{error:?}");
+        assert!(error.is_none_or(|error| error.contains("margin of error is ")));
+    }
+}
+
 #[test]
 fn settings_without_effect_are_told() {
     let config = Config {

@@ -1,7 +1,7 @@
 //! What can be said of a session's parts before it is there: what cannot be meant, and which settings have no effect.
 
 use longhaul_summarize::{Summarizer, rules::RulesOptions};
-use longhaul_tokens::{ContextWindow, Prices, TokenCounter};
+use longhaul_tokens::{Accuracy, ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use super::BuildError;
@@ -110,10 +110,14 @@ fn of_others(config: &Config, provider: &str, model: &str) -> Vec<(&'static str,
     .collect()
 }
 
-/// Checks that a counter counts: nothing would ever be due by one that says 0 of everything.
+/// Checks that a counter counts: nothing would ever be due by one that says 0 of everything. Its margin of error is what a request may
+/// be larger than it says: by one that is no number no request would ever be known to fit.
 pub(in crate::driver) fn counter(counter: &dyn TokenCounter) -> Result<(), BuildError> {
-    match counter.count_text(WORDS) {
-        Tokens::ZERO => Err(BuildError::CountsNothing),
+    match counter.accuracy() {
+        Accuracy::Estimate { margin } if !margin.is_finite() || margin < 0.0 => {
+            Err(BuildError::NoMargin { margin })
+        }
+        _ if counter.count_text(WORDS) == Tokens::ZERO => Err(BuildError::CountsNothing),
         _ => Ok(()),
     }
 }
