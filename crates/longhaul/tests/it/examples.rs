@@ -19,7 +19,8 @@ fn run(example: &str) -> String {
         None => {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.args([
-                "run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--example", example,
+                "run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--features", "wire", "--example",
+                example,
             ]);
             cargo
         }
@@ -36,6 +37,8 @@ fn every_example_runs_and_shows_what_it_is_about() {
         ("count", "tokens  to spend in the window of gpt-4o"),
         ("custom_extractor", "Failed: web-2"),
         ("custom_store", "the log is intact: true"),
+        ("front_end", "editor-openai: Grew { n: 2 }"),
+        ("gateway", "the-plan: Grew { n: 2 }; 4215 bytes came, 46 messages of 120 go out"),
         ("trim", "tokens are left"),
     ] {
         let printed = run(example);
