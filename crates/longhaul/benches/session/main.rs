@@ -65,11 +65,22 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// Returns the memory of this process in megabytes.
-fn resident_mb() -> f64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: f64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or_default();
-    pages * 4096.0 / 1e6
+/// Memory of this process in megabytes.
+struct Resident {
+    all: f64,
+    /// Without the pages of the program's own file, which the system shares and takes back as it likes.
+    own: f64,
+}
+
+impl Resident {
+    fn now() -> Resident {
+        let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        let mb = |nth: usize| {
+            let pages = statm.split(' ').nth(nth).and_then(|pages| pages.parse::<f64>().ok());
+            pages.unwrap_or_default() * 4096.0 / 1e6
+        };
+        Resident { all: mb(1), own: mb(1) - mb(2) }
+    }
 }
 
 /// A folder that goes with the value.

@@ -9,7 +9,7 @@ use longhaul::{
     transcript::{SessionId, Tokens},
 };
 
-use super::{Scratch, heap, resident_mb, work::turn};
+use super::{Resident, Scratch, heap, work::turn};
 
 pub(crate) async fn run(window: u64, turns: u64) {
     let scratch = Scratch::new("memory");
@@ -18,11 +18,11 @@ pub(crate) async fn run(window: u64, turns: u64) {
     let limits = ContextWindow::new(Tokens(window), Tokens(window / 20));
     let builder = Session::builder(SessionId::new("long-lived").unwrap(), limits).store(store);
     let mut session = builder.open().await.unwrap();
+    let Resident { all, own } = Resident::now();
     println!(
-        "memory of {turns} turns at a window of {window} (at the start {:.0} MB resident)",
-        resident_mb()
+        "memory of {turns} turns at a window of {window} (at the start {all:.0} MB resident, {own:.0} of them its own)"
     );
-    println!("   turns  resident MB  live MB  live at most  large blocks  largest, kB");
+    println!("   turns  resident MB  its own  live MB  live at most  large blocks  largest, kB");
     let lines = if window < 8_000 { 1 } else { 5 };
     for nth in 0..turns {
         for message in turn(nth as usize, lines) {
@@ -30,11 +30,10 @@ pub(crate) async fn run(window: u64, turns: u64) {
         }
         session.prepare().await.unwrap();
         if (nth + 1) % (turns / 10).max(1) == 0 {
-            let heap = heap::take();
+            let (heap, Resident { all, own }) = (heap::take(), Resident::now());
             println!(
-                "{:>8}  {:>11.1}  {:>7.1}  {:>12.1}  {:>12}  {:>11.0}",
+                "{:>8}  {all:>11.1}  {own:>7.1}  {:>7.1}  {:>12.1}  {:>12}  {:>11.0}",
                 nth + 1,
-                resident_mb(),
                 heap.live as f64 / 1e6,
                 heap.peak as f64 / 1e6,
                 heap.n_large,

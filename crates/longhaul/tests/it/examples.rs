@@ -19,8 +19,8 @@ fn run(example: &str) -> String {
         None => {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.args([
-                "run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--features", "wire", "--example",
-                example,
+                "run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--features", "wire",
+                "--example", example,
             ]);
             cargo
         }
