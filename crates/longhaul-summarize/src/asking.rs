@@ -1,8 +1,8 @@
 //! What one model is asked about one request: the prompt, all but the conversation, and how its answer is read.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
-use longhaul_transcript::{Constraint, Entry, Message, Role, SummaryMode, SummaryRecord, Tokens};
+use longhaul_transcript::{Constraint, Entry, Message, MessageId, Role, SummaryMode, SummaryRecord, Tokens};
 
 use crate::{
     Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, SummarizerModel,
@@ -125,6 +125,19 @@ fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entr
         .then(|| if new.is_empty() { request.entries.last().cloned().into_iter().collect() } else { new })
 }
 
+/// Returns those of the messages that the reader of the summary will not have as they were said. The others are read, and paid for, once
+/// they leave as well.
+fn that_leave<'a>(request: &SummaryRequest<'_>, entries: Cow<'a, [Entry]>) -> Cow<'a, [Entry]> {
+    let kept: HashMap<MessageId, &Message> =
+        request.kept.iter().map(|entry| (entry.id, &*entry.message)).collect();
+    let leaves = |entry: &&Entry| kept.get(&entry.id).is_none_or(|stays| **stays != *entry.message);
+    match entries.iter().filter(leaves).count() {
+        0 => entries,
+        n if n == entries.len() => entries,
+        _ => entries.iter().filter(leaves).cloned().collect(),
+    }
+}
+
 /// Returns the longest answer that `model` may be told to write: one that is not broken off where it comes out longer.
 fn most_told(model: &SummarizerModel) -> Tokens {
     (longest(model) - model.reasoning - ANSWER_FRAME).scaled(1.0 / ANSWER_OVERHEAD).max(LEAST_TOLD)
@@ -169,7 +182,10 @@ impl<'a> Asking<'a> {
                 Some((earlier, new)) => (Some(earlier), Cow::Owned(new)),
                 None => (None, Cow::Borrowed(request.entries)),
             },
-            _ => (None, untold(options, request).map_or(Cow::Borrowed(request.entries), Cow::Owned)),
+            _ => {
+                let entries = untold(options, request).map_or(Cow::Borrowed(request.entries), Cow::Owned);
+                (None, that_leave(request, entries))
+            }
         };
         let needs_previous = !reads_all_again(request, &entries);
         // A small model has no room for what stays anyway.
@@ -300,7 +316,10 @@ impl<'a> Asking<'a> {
             template,
             &Fields {
                 messages: self.entries.len() as u64,
-                tokens: self.source_tokens,
+                tokens: match self.form {
+                    Form::Notes => self.source_tokens,
+                    _ => self.entries.iter().map(|entry| counter.count_message(&entry.message)).sum(),
+                },
                 depth: self.request.depth,
                 previous,
                 statements: statements.as_deref(),
@@ -414,5 +433,9 @@ mod tests {
         assert!(asking.source_tokens < Tokens(100) && asking.answer_tokens < asking.source_tokens);
         // A small model has no room for it.
         assert_eq!(Asking::in_form(&options, Form::Record, &model, &request).entries.len(), 1);
+        // Of all that is summarized it reads what leaves: not the message that stays whole in between.
+        let request = SummaryRequest { entries: said.entries(), ..request };
+        let read = Asking::in_form(&options, Form::Record, &model, &request);
+        assert_eq!(read.entries.iter().map(|entry| entry.id.ordinal).collect::<Vec<_>>(), [0, 2]);
     }
 }

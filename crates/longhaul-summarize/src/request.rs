@@ -43,6 +43,8 @@ pub struct SummaryRequest<'a> {
     pub depth: u32,
     /// The summary is made anew from `entries`: of `previous` a model is told only where it is not shown all that it stands for.
     pub is_rebuilt: bool,
+    /// The summary stays as it is when what is `kept` is summarized: the next one stands behind it. It tells nothing by where it stands now.
+    pub stays: bool,
 }
 
 impl<'a> SummaryRequest<'a> {
@@ -69,6 +71,7 @@ impl<'a> SummaryRequest<'a> {
             goal: None,
             depth: 0,
             is_rebuilt: false,
+            stays: false,
         }
     }
 

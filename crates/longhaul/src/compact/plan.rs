@@ -53,6 +53,8 @@ pub struct Earlier<'a> {
     pub behind: usize,
     /// The summary is made anew from the originals as far as the entries reach: its depth is 0.
     pub is_rebuilt: bool,
+    /// The new summary stays as it is when what it leaves in the view is summarized: the next one stands behind it.
+    pub stays: bool,
     /// The entries begin later than the conversation: a standing instruction that they begin with is no part of the system
     /// prompt, and stays as one in their middle does.
     pub is_behind_head: bool,
@@ -521,6 +523,7 @@ impl CompactionPlan {
             goal: settings.goal.as_deref(),
             depth: self.depth,
             is_rebuilt: false,
+            stays: source.earlier.stays,
         }
     }
 

@@ -500,6 +500,7 @@ impl Job {
                 quoted: self.n_quoted,
                 behind: self.n_behind,
                 is_rebuilt: self.is_rebuilt,
+                stays: self.has_own_range && !self.is_running && !self.starts_running,
                 is_behind_head: self.start > 0,
             },
             needed: Some(&self.needed),

@@ -73,20 +73,8 @@ mod tests {
             Draft { text: text.into(), tokens: CharsPer4.count_text(text), ..Draft::default() }
         };
         for limit in 40..400 {
-            let request = SummaryRequest {
-                session: &session,
-                entries: &[],
-                kept: &[],
-                tail: &[],
-                previous: None,
-                beside: &[],
-                index: &index,
-                counter: &CharsPer4,
-                limit: Tokens(limit),
-                goal: None,
-                depth: 1,
-                is_rebuilt: false,
-            };
+            let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(limit));
+            let request = SummaryRequest { depth: 1, ..request };
             let draft = beside(Some(&"The port is 4711, says the model. ".repeat(4)), &request, by_rule);
             assert_eq!(draft.text.contains("src/new.rs"), limit >= LEAST_LIMIT.0, "{limit}: {}", draft.text);
         }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use longhaul::{
-    Config, Event, EventKind, Finish, Preset, Session, notice,
+    Config, Event, EventKind, Finish, Preset, Session, View, notice,
     policy::{Reason, When},
     store::{MemoryStore, SummaryStore},
     summarize::{Answer, CompletionRequest, Scripted, SummarizerModel, rules::OMITTED},
@@ -397,6 +397,9 @@ fn look(done: &mut Done, plan: Plan, context: &Session, finish: &Finish, nth: us
             Item::Message { message, .. } => said.push_str(&words(message)),
         }
     }
+    for gone in points_nowhere(&view) {
+        done.fault(|| format!("turn {nth}: m{gone} is told to stand below, and does not"));
+    }
     if !told.contains(TASK) && !said.contains(TASK) {
         done.fault(|| format!("turn {nth}: the task is gone: {told}"));
     }
@@ -405,6 +408,23 @@ fn look(done: &mut Done, plan: Plan, context: &Session, finish: &Finish, nth: us
     if newest.len() == NEWEST && !newest.iter().any(|settled| told.contains(&settled.words)) {
         done.fault(|| format!("turn {nth}: nothing of {newest:?} in: {told}"));
     }
+}
+
+/// Returns the messages that a summary in the view says stand below it, and that do not.
+fn points_nowhere(view: &View) -> Vec<u64> {
+    let id = |item: &Item<'_>| match item {
+        Item::Message { id, .. } => Some(id.ordinal),
+        Item::Summary(_) => None,
+    };
+    let shown: Vec<u64> = view.items().filter_map(|item| id(&item)).collect();
+    let of = |told: &str| -> Option<u64> {
+        let (_, handle) = told.rsplit_once("(m")?;
+        handle.strip_suffix(')')?.parse().ok()
+    };
+    const BELOW: &str = ": the user's message below";
+    let texts = view.summaries().map(|record| &*record.text);
+    let told = texts.flat_map(|text| text.match_indices(BELOW).map(|(at, _)| &text[..at]));
+    told.filter_map(of).filter(|ordinal| !shown.contains(ordinal)).collect()
 }
 
 /// One of so many things that were settled last is told of.

@@ -563,3 +563,22 @@ fn a_search_of_which_not_all_hits_are_told_says_so() {
         assert_eq!(quoted.contains("\n…\n"), is_told, "{text}");
     }
 }
+
+/// The next summary stands behind it, and has what was below.
+#[test]
+fn a_summary_that_stays_tells_of_nothing_by_where_it_stands() {
+    let said = transcript(
+        "user: Pack the lamp.\nassistant: Packed.\nuser: Ask Ada for the key of the shed.\nassistant: She has it.\nuser: Which way is shorter?\nassistant: By the lake.",
+    );
+    let (entries, kept) = said.entries().split_at(4);
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let of = |stays: bool| {
+        let request = SummaryRequest::new(&session, entries, &index, &Quarter, Tokens(400));
+        let request = SummaryRequest { kept, tail: kept, stays, ..request };
+        summarize(&request, &RulesOptions::default()).text
+    };
+    assert!(of(false).starts_with("## Request (m4): the user's message below"), "{}", of(false));
+    assert!(of(true).starts_with("## Request (m2)\nAsk Ada for the key of the shed."), "{}", of(true));
+}

@@ -132,9 +132,14 @@ impl SessionState {
             said.splice(0..0, self.shown_before(start));
         }
         let open = self.exchange.open_from().unwrap_or(u64::MAX);
+        let unread = self.unread();
         let fixed = |entry: &&Entry| {
             let ordinal = entry.id.ordinal;
-            ordinal >= open || self.request == Some(ordinal) || self.is_pin(ordinal, &entry.message)
+            let is_unread = unread.is_some_and(|unread| unread.contains(ordinal));
+            ordinal >= open
+                || is_unread
+                || self.request == Some(ordinal)
+                || self.is_pin(ordinal, &entry.message)
         };
         let fixed: BTreeSet<u64> = said.iter().filter(fixed).map(|entry| entry.id.ordinal).collect();
         let stays = |entry: &Entry| fixed.contains(&entry.id.ordinal);
@@ -176,6 +181,7 @@ impl SessionState {
                 quoted: n_quoted,
                 behind: n_behind,
                 is_rebuilt: scope.is_rebuilt,
+                stays: self.config.chaining == Chaining::Append,
                 is_behind_head: start > 0,
             },
             needed: Some(&needed),
