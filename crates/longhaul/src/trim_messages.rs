@@ -18,8 +18,8 @@ pub struct Trimmed {
     pub tokens: Tokens,
     /// How many were dropped.
     pub dropped: usize,
-    /// How far they are over the budget: what must stay (instructions, an open exchange, the task, the newest request)
-    /// may alone cost more.
+    /// How far they are over the budget: what must stay (instructions, an exchange that is open or whose results come last, the task, the
+    /// newest request) may alone cost more.
     pub over: Tokens,
 }
 
@@ -51,12 +51,17 @@ pub fn trim_messages<M: Into<Arc<Message>>>(
     let is_request = |entry: &&Entry| standing::is_request(&entry.message);
     let task = entries.iter().find(is_request).map(|entry| entry.id.ordinal);
     let newest = entries.iter().rfind(is_request).map(|entry| entry.id.ordinal);
+    // What the model has yet to read: without it it would call again.
+    let unread = entries.last().filter(|last| last.message.results().next().is_some());
     let mut ranked = Ranked::new(entries, task);
     let candidate = |unit: Unit<'_>| {
         let span = unit.span();
         let cost = costs[span.start as usize..span.end as usize].iter().copied().sum();
-        let stays =
-            |entry: &Entry| standing::is_instruction(&entry.message) || newest == Some(entry.id.ordinal);
+        let stays = |entry: &Entry| {
+            standing::is_instruction(&entry.message)
+                || newest == Some(entry.id.ordinal)
+                || unread.is_some_and(|unread| unread.id == entry.id)
+        };
         let priority = ranked.next(unit, stays);
         // A call without its result, or a result without its call, is refused by every provider.
         (unit.state != UnitState::Broken).then(|| Candidate::new(span, priority, cost))
@@ -105,6 +110,21 @@ mod tests {
             (left.join("|").as_str(), fits.over),
             ("Fix the build|Never push to main|And now?|Go on", Tokens(0))
         );
+    }
+
+    #[test]
+    fn results_that_the_model_has_yet_to_read_stay() {
+        let asked: String =
+            (0..8).map(|nth| format!("user: {}\n", format!("question {nth} ").repeat(50))).collect();
+        for (read, fits) in [("fn a() {} ".repeat(40), true), ("fn a() {} ".repeat(900), false)] {
+            let said = transcript(&format!(
+                "{asked}user: Now read a.rs.\nassistant: !read_file#1 {{}}\ntool#1: {read}\n"
+            ));
+            let messages: Vec<_> = said.entries().iter().map(|entry| entry.message.clone()).collect();
+            let trimmed = trim_messages(messages.clone(), Tokens(600), &CharsPer4);
+            assert_eq!(trimmed.messages[trimmed.messages.len() - 2..], messages[messages.len() - 2..]);
+            assert_eq!(trimmed.over == Tokens(0), fits, "{} over", trimmed.over);
+        }
     }
 
     proptest! {
