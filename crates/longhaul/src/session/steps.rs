@@ -38,7 +38,8 @@ pub struct StepUnit<'a> {
     pub unit: Unit<'a>,
     /// What it costs.
     pub tokens: Tokens,
-    /// It stays as it is: an instruction, a pin, the newest request, the open exchange. A change of it is an error.
+    /// It stays as it is: an instruction, a pin, the newest request, an exchange that is open or whose results the model has yet to read.
+    /// A change of it is an error.
     pub stays: bool,
     /// It lies so far back that it is only quoted: it cannot be pinned.
     pub is_quoted: bool,

@@ -128,6 +128,34 @@ async fn steps_before_drop_replace_and_pin() {
     assert!(sent(&stepped).contains("part_11 says"));
 }
 
+/// A step that heeds what stays fails no compaction, and takes nothing that the model has yet to read.
+#[tokio::test]
+async fn results_that_the_model_has_yet_to_read_stay() {
+    let drops: Asks = |units| {
+        let may_go = units.iter().filter(|unit| !unit.stays);
+        may_go.map(|unit| Change::Drop(unit.unit.entries[0].id.ordinal)).collect()
+    };
+    for is_before in [true, false] {
+        let mut stepped = session(|builder| match is_before {
+            true => builder.step_before(Does("drops", drops)),
+            false => builder.step_after(Does("drops", drops)),
+        });
+        for message in
+            exchange("unread", "bash", "{}", &"what was read last\n".repeat(20), Outcome::Succeeded)
+        {
+            stepped.push(message);
+        }
+        let rewrite = stepped.compact(None).await.unwrap();
+        assert!(rewrite.record.is_some_and(|record| record.made_with.ends_with("+drops")));
+        let seen = sent(&stepped);
+        assert!(
+            seen.trim_end().ends_with("what was read last") && !seen.contains("part_11 says"),
+            "{is_before}: {seen}"
+        );
+        assert!(is_whole(&stepped));
+    }
+}
+
 #[tokio::test]
 async fn a_step_that_cannot_be_done_is_left_out_at_the_hard_limit() {
     let unknown: Asks = |_| vec![Change::Drop(4_711)];
