@@ -104,8 +104,13 @@ impl SessionState {
             let start = original.entry.id.ordinal;
             Run { start, ordinals: self.run_from(start, rest, &asked) }
         });
-        let longest = runs.max_by_key(|run| (run.ordinals.len(), run.start));
         let is_last = |run: &Run| !run.ordinals.is_empty() && run.end() == self.n_total();
+        // Where few words were said twice, whoever is known to keep the newest messages goes on from the last.
+        let rank = |run: &Run| {
+            let is_sure = is_proof(&rest[..run.ordinals.len()]);
+            (is_sure, is_known && !is_sure && is_last(run), run.ordinals.len(), run.start)
+        };
+        let longest = runs.max_by_key(rank);
         let is_enough = |run: &Run| run.ordinals.len() > 1 || is_last(run);
         Ok(longest.filter(|run| is_known && is_enough(run) || is_proof(&rest[..run.ordinals.len()])))
     }

@@ -845,6 +845,29 @@ async fn a_front_end_that_keeps_few_messages_is_followed_where_it_is_known() {
     }
 }
 
+/// Two of three messages were said once before, in this order: they are not what the client has taken the conversation back to.
+#[test]
+fn words_that_were_said_twice_take_a_known_front_end_back_to_nowhere() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let builder = Session::builder(SessionId::new("twice").unwrap(), window);
+    let mut state = builder.counter(Arc::new(CharsPer4)).build().unwrap().state().clone();
+    let turn = [
+        "Plan the work", "step 1 planned", "yes", "ok", "delete the old table", "table deleted",
+        "use port 8081", "port set", "yes", "ok", "go on",
+    ];
+    let all: Vec<Message> = turn
+        .iter()
+        .enumerate()
+        .map(|(nth, text)| if nth % 2 == 0 { Message::user(*text) } else { Message::assistant(*text) })
+        .collect();
+    for end in (1..=all.len()).step_by(2) {
+        let newest = document(&all[end.saturating_sub(3)..end]);
+        let change = state.sync_with(&newest, longhaul::FrontEnd::known()).unwrap().change;
+        assert_eq!(change, Synced::Grew { n: if end == 1 { 1 } else { 2 } }, "{end}");
+    }
+    assert_eq!(state.originals().len(), 11);
+}
+
 /// Who hands in the newest messages only takes a turn back, asks otherwise, or has an answer made anew: it is what it is of a whole history.
 #[test]
 fn what_is_taken_back_in_the_newest_messages_is_known() {
