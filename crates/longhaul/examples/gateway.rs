@@ -22,8 +22,8 @@ use longhaul::{
 async fn forward(store: &Arc<dyn SummaryStore>, name: &str, body: &str) -> Result<String, Box<dyn Error>> {
     let came = read(Some(Format::OpenAi), body.as_bytes())?;
     let window = ContextWindow::new(Tokens(6_000), Tokens(1_000));
-    let mut session =
-        Session::builder(SessionId::new(name)?, window).store(Arc::clone(store)).open_line().await?;
+    // `open` goes on where the conversation of that name is, on a branch after an edit; `open_line` would go back to what it left.
+    let mut session = Session::builder(SessionId::new(name)?, window).store(Arc::clone(store)).open().await?;
     let followed = session.sync_with(&came, FrontEnd::known()).await?;
     session.set_fixed_overhead(came.tools().iter().map(|tool| CharsPer4.count_text(tool)).sum())?;
     let view = session.prepare().await?;

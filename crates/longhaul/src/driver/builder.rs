@@ -413,7 +413,9 @@ impl Builder {
     }
 
     /// Returns what the store keeps under this very name, as [`open`](Self::open) does, also where the name stands for a
-    /// branch that the conversation went on with: what was before a [`rewind`](Session::rewind), say.
+    /// branch that the conversation went on with: what was before a [`rewind`](Session::rewind), say. Whoever is handed a client's
+    /// requests under the client's name uses `open`: after an edit the name stands for the branch, and under this one each request
+    /// would be an edit again.
     ///
     /// # Errors
     /// Those of `open`.
