@@ -10,6 +10,7 @@ mod account;
 mod blocks;
 pub(crate) mod demand;
 mod markers;
+mod naming;
 #[cfg(test)]
 mod planted;
 mod taken_back;
@@ -19,6 +20,7 @@ mod tests;
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::{DemandKind, demand_kind};
+pub use naming::are_of_two;
 pub use taken_back::lifted_by_each;
 
 use markers::revocation;
