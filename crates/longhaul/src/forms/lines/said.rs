@@ -2,7 +2,7 @@
 
 use longhaul_extract::{demand_kind, sentences};
 use longhaul_summarize::rules::is_lasting;
-use longhaul_transcript::{Constraint, Summary, is_lookup_line, parse_handle_line};
+use longhaul_transcript::{Constraint, Summary, is_ending_line};
 
 use super::{CONDENSED, HEAD, SAID};
 
@@ -10,10 +10,9 @@ use super::{CONDENSED, HEAD, SAID};
 /// say of the task and the rules, as said in the message `at`. `None` where it has another form.
 pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let is_start = |line: &&str| line.starts_with(HEAD) || *line == CONDENSED;
-    let is_ending = |line: &str| is_lookup_line(line) || parse_handle_line(line).is_some();
     let from = message.lines().position(|line| is_start(&line))?;
     let lines: Vec<&str> = message.lines().skip(from).collect();
-    let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending(line)).count();
+    let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending_line(line)).count();
     let lines = &lines[..lines.len() - n_ending];
     let said = |prefix: usize| {
         lines.iter().filter_map(move |line| line.strip_prefix(SAID[prefix].0)?.strip_suffix(']'))
