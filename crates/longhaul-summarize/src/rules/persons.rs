@@ -149,7 +149,7 @@ impl Fixed<'_> {
             let asks = if only_asks(&rule.text) { " (a question)" } else { "" };
             let is_systems = self.is_systems(rule.message);
             let by = if is_systems { " (the system's instructions)" } else { "" };
-            let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
+            let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.told());
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
             let rank = if is_over { WISH } else { bound.rank };
@@ -167,7 +167,10 @@ impl Fixed<'_> {
             by.is_some() && !is_standing_rule(&rule.text)
         };
         let holds = || !only_asks(&rule.text) && !is_passed() && !is_undone();
-        !leads_in(&rule.text) && !self.shows(&rule.text) && (lifts || holds())
+        // What only answers is not told where its question is not.
+        let is_shown =
+            self.shows(&rule.text) && rule.answers.as_deref().is_none_or(|asked| self.shows(asked));
+        !leads_in(&rule.text) && !is_shown && (lifts || holds())
     }
 
     /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the

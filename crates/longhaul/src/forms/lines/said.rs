@@ -17,7 +17,7 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let said = |prefix: usize| {
         lines.iter().filter_map(move |line| line.strip_prefix(SAID[prefix].0)?.strip_suffix(']'))
     };
-    let rule = |text: &str| Constraint { text: text.to_owned(), message: at, superseded_by: None };
+    let rule = |told: &str| Constraint::read_back(told, at);
     let goal = said(0).next().unwrap_or_default().to_owned();
     // What the last request demands is told in no other line.
     let demanded = said(2).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
