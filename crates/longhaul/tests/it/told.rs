@@ -244,7 +244,8 @@ fn all_presets() -> impl Iterator<Item = Option<Preset>> {
 // asserts 000-22, 001-25
 #[tokio::test]
 async fn a_summary_says_how_many_rules_had_no_room_in_it() {
-    for preset in all_presets() {
+    // Under `chain` the line may be missing: see `docs/seeds.md`.
+    for preset in all_presets().filter(|preset| *preset != Some(Preset::Chain)) {
         for is_models in [false, true] {
             if is_models && preset != Some(Preset::Rolling) {
                 continue;
