@@ -7,9 +7,11 @@ use longhaul_transcript::{Constraint, Entry, Message, Origin, Role, Speaker};
 use crate::speaker::{Matter, Segment, Speakers};
 
 mod account;
+mod answers;
 mod blocks;
 pub(crate) mod demand;
 mod markers;
+mod naming;
 #[cfg(test)]
 mod planted;
 mod taken_back;
@@ -19,6 +21,7 @@ mod tests;
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
 pub use demand::{DemandKind, demand_kind};
+pub use naming::are_of_two;
 pub use taken_back::lifted_by_each;
 
 use markers::revocation;
@@ -37,6 +40,8 @@ pub struct Demand {
     pub message: u64,
     /// Ordinal of the later message that takes it back, where one does.
     pub superseded_by: Option<u64>,
+    /// What the model asked that it answers, where it says too little without: "yes, always".
+    pub answers: Option<String>,
 }
 
 /// Returns what persons demand and set down in `entries`, oldest first, in English, Spanish, French, German, Portuguese,
@@ -57,6 +62,8 @@ pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
 pub struct DemandReader {
     found: Vec<Found>,
     before: Before,
+    /// What the model asked last, where nobody has said anything since.
+    asked: Option<String>,
 }
 
 impl DemandReader {
@@ -64,6 +71,7 @@ impl DemandReader {
     pub fn read(&mut self, entry: &Entry, speakers: &Speakers) {
         if entry.message.role == Role::Assistant {
             self.before.was_asked = ends_with_question(&entry.message);
+            self.asked = answers::asked(&entry.message).filter(|_| self.before.was_asked);
         }
         if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
             return;
@@ -74,12 +82,14 @@ impl DemandReader {
         // What a result says that somebody said binds nobody: any tool may print it.
         for segment in speakers.segments(&entry.message).into_iter().filter(|piece| piece.inner.is_none()) {
             if may_speak(segment.speaker) {
-                in_segment(&segment, entry.id.ordinal, self.before, &mut self.found);
+                let before = (self.before, self.asked.as_deref());
+                in_segment(&segment, entry.id.ordinal, before, &mut self.found);
                 speaks |= segment.matter == Matter::Words && !segment.text.trim().is_empty();
             }
         }
         if speaks {
             self.before = Before { said: Some(entry.id.ordinal), was_asked: false };
+            self.asked = None;
         }
     }
 
@@ -90,6 +100,7 @@ impl DemandReader {
             text: demand.text.clone(),
             message: demand.message,
             superseded_by: demand.superseded_by,
+            answers: demand.answers.clone(),
         })
         .collect()
     }
@@ -150,7 +161,12 @@ pub(crate) fn sentences_where(text: &str, is_meant: impl Fn(&str) -> bool) -> im
 }
 
 /// Reads one piece of what a person sent.
-fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut Vec<Found>) {
+fn in_segment(
+    segment: &Segment<'_>,
+    message: u64,
+    (before, asked): (Before, Option<&str>),
+    found: &mut Vec<Found>,
+) {
     let least = match segment.matter {
         Matter::Words => DemandKind::Fact,
         // What a plan or the system describes is no rule; what they forbid or demand is one.
@@ -167,7 +183,7 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
             && (reading.kind <= least || reading.is_labelled);
         if is_one {
             let demand::Reading { kind, is_labelled } = reading;
-            taken.push(Demand { text, kind, is_labelled, message, superseded_by: None });
+            taken.push(Demand { text, kind, is_labelled, message, superseded_by: None, answers: None });
         }
     };
     let blocks = blocks(segment.text);
@@ -203,13 +219,16 @@ fn in_segment(segment: &Segment<'_>, message: u64, before: Before, found: &mut V
                     is_labelled: false,
                     message,
                     superseded_by: None,
+                    answers: None,
                 });
             }
         }
     }
-    for demand in lifting.into_iter().chain(taken) {
+    for mut demand in lifting.into_iter().chain(taken) {
+        demand.answers = asked.filter(|_| answers::says_little(&demand.text)).map(str::to_owned);
         taken_back::by_its_words(&demand.text, message, found);
-        found.retain(|earlier| earlier.demand.text != demand.text);
+        let is_same = |earlier: &Demand| earlier.text == demand.text && earlier.answers == demand.answers;
+        found.retain(|earlier| !is_same(&earlier.demand));
         found.push(Found { telling: Telling::of(&demand.text), demand });
         if found.len() > MOST {
             found.remove(least_needed(found));

@@ -343,6 +343,9 @@ fn texts_of(summary: &mut Summary) -> Vec<&mut String> {
         texts.push(&mut tool.tool);
         texts.extend(&mut tool.notable_uses);
     }
-    texts.extend(constraints.iter_mut().map(|constraint| &mut constraint.text));
+    for constraint in constraints {
+        texts.push(&mut constraint.text);
+        texts.extend(&mut constraint.answers);
+    }
     texts
 }

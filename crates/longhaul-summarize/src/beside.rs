@@ -74,7 +74,7 @@ pub fn with_rules(draft: Draft, request: &SummaryRequest<'_>, rules: &[Constrain
     let mut lines = Vec::new();
     let mut behind = String::new();
     for rule in holds.rev() {
-        lines.insert(0, format!("- m{}: {}", rule.message, one_line(rule.text.trim())));
+        lines.insert(0, format!("- m{}: {}", rule.message, one_line(&rule.told())));
         let longer = format!("{}#{}\n{}", heading(), rules::Heading::Rules.words(), lines.join("\n"));
         let fits_beside = || counter.count_up_to(&format!("{said}{longer}"), limit).is_some();
         let is_in_share = counter.count_up_to(&longer, limit.scaled(RULES_SHARE)).is_some();

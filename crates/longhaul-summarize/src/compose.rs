@@ -193,7 +193,7 @@ fn pinned(
     let mut text = String::new();
     for rule in constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
         let before = if text.is_empty() { "The user's rules:" } else { &text };
-        let longer = format!("{before}\n- {} (m{})", one_line(rule.text.trim()), rule.message);
+        let longer = format!("{before}\n- {} (m{})", one_line(&rule.told()), rule.message);
         let limit = if is_lasting(&rule.text) { most } else { share };
         if request.counter.count_up_to(&longer, limit).is_some() {
             text = longer;

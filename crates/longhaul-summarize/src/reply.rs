@@ -145,6 +145,7 @@ pub(crate) fn clean(text: &mut String) {
         let line = line.trim_start().to_lowercase();
         line.starts_with("summary-depth:")
             || line.starts_with("summary-lookup:")
+            || line.starts_with("summary-left-out:")
             || line.starts_with("[context summary")
     };
     if text.contains(is_hidden) {

@@ -106,7 +106,8 @@ fn is_piece(statement: &Statement, rule: &str) -> bool {
 }
 
 fn quotation(rule: &Constraint) -> String {
-    format!("\"{}\" (m{})", rule.text.trim(), rule.message)
+    let asked = rule.answers.as_ref().map_or(String::new(), |asked| format!(", to: \"{asked}\""));
+    format!("\"{}\" (m{}{asked})", rule.text.trim(), rule.message)
 }
 
 /// Returns a line for each kind of thing that rules know exactly and `said` does not tell.
@@ -397,7 +398,8 @@ Exit code: 1
         let transcript = longhaul_testkit::transcript("user: Begin.\nassistant: I begin.");
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::new());
         let rule = |nth: u64| format!("Never change the function handler_{nth}.");
-        let constraints = (0..30).map(|nth| Constraint { text: rule(nth), message: 0, superseded_by: None });
+        let constraints =
+            (0..30).map(|nth| Constraint { text: rule(nth), message: 0, ..Constraint::default() });
         let known = Summary { constraints: constraints.collect(), ..Summary::default() };
         let limit = Tokens(700);
         let request = SummaryRequest::new(&session, transcript.entries(), &index, &CharsPer4, limit);

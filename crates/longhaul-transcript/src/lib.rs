@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod id;
+mod left_out;
 mod message;
 mod record;
 mod redacted;
@@ -35,13 +36,14 @@ mod usage;
 mod wait;
 
 pub use id::{CallId, ContentHash, MessageId, ParseSessionIdError, SessionId, SummaryId};
+pub use left_out::{LeftOut, Missing};
 pub use message::{
     CallKind, Media, MediaKind, Message, Opaque, Origin, Outcome, Part, Raw, RawJson, Reasoning, Role,
     Speaker, ToolCall, ToolResult,
 };
 pub use record::{
     Cost, Covered, Emitted, Item, ParseSummaryModeError, RedactionCount, SummaryMode, SummaryRecord,
-    Survival, handle_line, has_summary_header, is_lookup_line, lookup_line, parse_handle_line, parse_summary,
+    Survival, handle_line, has_summary_header, is_ending_line, lookup_line, parse_handle_line, parse_summary,
 };
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};

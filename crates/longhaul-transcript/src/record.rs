@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ContentHash, Entry, Message, MessageId, Origin, SessionId, Span, Summary, SummaryId, Tokens, Usage,
+    ContentHash, Entry, LeftOut, Message, MessageId, Origin, SessionId, Span, Summary, SummaryId, Tokens,
+    Usage, left_out::is_left_out_line,
 };
 
 /// A summary with everything needed to check it, to undo it and to build the next one on it.
@@ -41,6 +42,9 @@ pub struct SummaryRecord {
     /// How what a handle in it stands for is looked up; empty where it cannot be.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lookup: String,
+    /// What of the person's rules and facts had no room in it.
+    #[serde(default, skip_serializing_if = "LeftOut::is_nothing")]
+    pub left_out: LeftOut,
     /// How it was made.
     pub mode: SummaryMode,
     /// The model that wrote it; empty in `rules` mode.
@@ -184,6 +188,7 @@ impl SummaryRecord {
             summary: Summary::default(),
             header: String::new(),
             lookup: String::new(),
+            left_out: LeftOut::default(),
             text: text.into(),
             mode: SummaryMode::Rules,
             model: String::new(),
@@ -250,7 +255,7 @@ impl SummaryRecord {
         }
     }
 
-    /// Returns the message that stands in the emitted history: header, text, how handles are looked up where they can be, handle.
+    /// Returns the message that stands in the emitted history: header, text, and the [`ending`](Self::ending).
     /// It speaks in the user's role, so that it is data in the history and does not have the system's authority.
     pub fn to_message(&self) -> Message {
         let text = format!("{}\n\n{}\n\n{}", self.header, self.text, self.ending());
@@ -262,13 +267,13 @@ impl SummaryRecord {
         handle_line(self.depth, &self.id)
     }
 
-    /// Returns what stands below the text in an emitted history: the line that says how handles are looked up, where there is one,
-    /// and the handle.
+    /// Returns what stands below the text in an emitted history: the line that says how handles are looked up, and the one that says
+    /// what had no room, where there are any, and the handle.
     pub fn ending(&self) -> String {
-        match self.lookup.is_empty() {
-            true => self.handle(),
-            false => format!("{}\n{}", lookup_line(&self.lookup), self.handle()),
-        }
+        let can_be_looked_up = !self.lookup.is_empty();
+        let lookup = can_be_looked_up.then(|| lookup_line(&self.lookup));
+        let lines = [lookup, self.left_out.line(can_be_looked_up), Some(self.handle())];
+        lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -282,9 +287,10 @@ pub fn lookup_line(how: &str) -> String {
     format!("{LOOKUP}{how}")
 }
 
-/// Returns whether a line of a summary says how handles are looked up.
-pub fn is_lookup_line(line: &str) -> bool {
-    line.starts_with(LOOKUP)
+/// Returns whether a line of a summary is one of its [`ending`](SummaryRecord::ending): it says how handles are looked up, or what had no
+/// room, or is the handle.
+pub fn is_ending_line(line: &str) -> bool {
+    line.starts_with(LOOKUP) || is_left_out_line(line) || parse_handle_line(line).is_some()
 }
 
 const LOOKUP: &str = "summary-lookup: ";
@@ -348,8 +354,17 @@ mod tests {
     #[test]
     fn the_line_of_looking_up_stands_above_the_handle() {
         let handle = handle_line(0, &SummaryId("0123456789abcdef".into()));
-        let ending = format!("{}\n{handle}", lookup_line("ask Mara"));
-        assert_eq!(ending.lines().map(is_lookup_line).collect::<Vec<_>>(), [true, false]);
+        let rules = crate::Missing { missing: 2, of: 9 };
+        let record = SummaryRecord {
+            lookup: "ask Mara".into(),
+            left_out: LeftOut { rules, ..LeftOut::default() },
+            ..SummaryRecord::by_rule(SummaryId("0123456789abcdef".into()), "words")
+        };
+        let ending = record.ending();
+        assert!(ending.lines().all(is_ending_line) && !is_ending_line("words"), "{ending}");
+        let lines: Vec<&str> = ending.lines().collect();
+        assert_eq!((lines.len(), lines[0], lines[2]), (3, "summary-lookup: ask Mara", &*handle));
+        assert!(lines[1].contains("no room here for 2 more rules of the user"), "{ending}");
         for text in
             [format!("[Context Summary]\n\nwords\n\n{ending}"), format!("A header\nwords\n\n{ending}\n")]
         {

@@ -1,5 +1,7 @@
 //! What a summary says, as data: one schema for every mode.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 /// What a summary says. Absent means empty, never invented; every list and text is capped where it is made.
@@ -162,4 +164,28 @@ pub struct Constraint {
     pub message: u64,
     /// Ordinal of the later message that takes it back, where one does. It stays in the record.
     pub superseded_by: Option<u64>,
+    /// The question or proposal that it answers, where it says too little without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
 }
+
+impl Constraint {
+    /// Returns what was demanded, with what it answers: `yes, always (to: "Shall I run the linter?")`.
+    pub fn told(&self) -> Cow<'_, str> {
+        match &self.answers {
+            Some(asked) => Cow::Owned(format!("{}{ANSWERS}{asked}{ASKED_END}", self.text.trim())),
+            None => Cow::Borrowed(self.text.trim()),
+        }
+    }
+
+    /// Returns a demand that was said in the message `message`, as [`told`](Self::told) tells it.
+    pub fn read_back(told: &str, message: u64) -> Constraint {
+        let read = told.strip_suffix(ASKED_END).and_then(|told| told.split_once(ANSWERS));
+        let (text, answers) = read.map_or((told, None), |(text, asked)| (text, Some(asked.to_owned())));
+        Constraint { text: text.to_owned(), message, answers, ..Constraint::default() }
+    }
+}
+
+/// Stands before and behind what is answered.
+const ANSWERS: &str = " (to: \"";
+const ASKED_END: &str = "\")";

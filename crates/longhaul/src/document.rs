@@ -10,7 +10,7 @@ use longhaul_redact::Redactor;
 use longhaul_summarize::{Attempt, SummarizeError, Summarizer};
 use longhaul_tokens::{ContextWindow, TokenCounter};
 use longhaul_transcript::{
-    Covered, Entry, Message, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, parse_summary,
+    Covered, Entry, LeftOut, Message, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, parse_summary,
 };
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
 
@@ -351,6 +351,7 @@ fn read_back(history: &[Entry], counter: &dyn TokenCounter) -> Option<Stored> {
         summary: said,
         header: header.to_owned(),
         tokens: counter.count_text(&text),
+        left_out: LeftOut::read_back(message),
         ..SummaryRecord::by_rule(id, text)
     };
     let originals = history[..=front].iter().map(|entry| Some((*entry.message).clone())).collect();

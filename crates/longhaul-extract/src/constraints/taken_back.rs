@@ -3,13 +3,14 @@
 //! A demand is marked only where it is certain that it is meant; else both stand, the newer beside the older. Words that are alike are
 //! never certain enough to lose what somebody said: what takes something back, or may, is a demand itself and told as such.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use longhaul_transcript::Constraint;
 
 use super::{
     Demand, DemandKind, Found, content_words, demand,
-    markers::{Revocation, forbids, is_function_word, lifts, permits, revocation},
+    markers::{Revocation, forbids, lifts, permits, revocation},
+    naming::Naming,
 };
 
 /// What was said before a message in which something is taken back.
@@ -41,9 +42,6 @@ fn stands(demand: &Demand, message: u64) -> bool {
     demand.message < message && demand.superseded_by.is_none()
 }
 
-/// For each kind of thing that a sentence names, which ones of it.
-type Which = BTreeMap<String, BTreeSet<String>>;
-
 /// What a sentence is compared by.
 #[derive(Clone, Debug)]
 pub(super) struct Telling {
@@ -54,8 +52,8 @@ pub(super) struct Telling {
     lets_go: bool,
     /// What each of its clauses names, without endings, where it is a rule or allows something.
     clauses: Vec<BTreeSet<String>>,
-    /// Which one of a thing it is of: of the folder, the one of orders.
-    which: Which,
+    /// What it names: of the folder, the one of orders.
+    naming: Naming,
 }
 
 impl Telling {
@@ -73,7 +71,7 @@ impl Telling {
             permits,
             lets_go: revocation(sentence) == Some(Revocation::LetsGo),
             clauses,
-            which: which(sentence),
+            naming: Naming::of(sentence),
         }
     }
 
@@ -87,14 +85,14 @@ impl Telling {
         let is_of = if self.permits { by.turns } else { by.allows };
         // Who takes one thing back, and then another in the same words, means both.
         let are_alike = self.lets_go && by.lets_go && !self.permits;
-        is_of && !are_alike && !are_two(&self.which, &by.which) && self.clauses.iter().any(shares)
+        is_of && !are_alike && !self.naming.is_of_another(&by.naming) && self.clauses.iter().any(shares)
     }
 }
 
 /// What a sentence allows, changes, or turns round.
 struct Lifting {
     stems: BTreeSet<String>,
-    which: Which,
+    naming: Naming,
     /// It takes something back.
     lets_go: bool,
     /// It allows or changes what was forbidden.
@@ -116,7 +114,7 @@ impl Lifting {
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
         (!asks && (allows || turns)).then(|| Lifting {
             stems: stems(sentence),
-            which: which(sentence),
+            naming: Naming::of(sentence),
             lets_go,
             allows,
             turns,
@@ -145,37 +143,6 @@ fn stems(sentence: &str) -> BTreeSet<String> {
     words.map(|word| stem(&word).to_owned()).chain(short.map(str::to_lowercase)).collect()
 }
 
-/// Returns for each thing that a sentence names with a word before it which one it is: "the orders folder", "in the staging report". A
-/// word behind another than an article or the like may be a verb, and tells nothing.
-fn which(sentence: &str) -> Which {
-    let mut all = Which::new();
-    let mut before: [&str; 2] = ["", ""];
-    for word in sentence.split_whitespace() {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let [article, one] = before;
-        let names = |word: &str| word.chars().nth(2).is_some() && !is_function_word(word);
-        if ARTICLES.contains(&&*article.to_lowercase()) && names(one) && names(bare) {
-            all.entry(stem(&bare.to_lowercase()).to_owned())
-                .or_default()
-                .insert(stem(&one.to_lowercase()).to_owned());
-        }
-        before = if word.ends_with(|c: char| !c.is_alphanumeric()) { ["", ""] } else { [one, bare] };
-    }
-    all
-}
-
-/// Returns whether two sentences name things of a kind, and none that is the same.
-fn are_two(one: &Which, other: &Which) -> bool {
-    let mut kinds = one.iter().filter_map(|(kind, one)| Some((one, other.get(kind)?)));
-    kinds.any(|(one, other)| one.is_disjoint(other))
-}
-
-/// What stands before a word that tells which one is meant.
-const ARTICLES: [&str; 17] = [
-    "the", "a", "an", "our", "my", "your", "its", "their", "that", "this", "in", "on", "to", "of", "from",
-    "for", "about",
-];
-
 /// Words that tell of nothing what it is.
 const DOES_ANYTHING: [&str; 33] = [
     "nada", "nothing", "anything", "everything", "nichts", "alles", "rien", "tout", "todo", "take", "keep",
@@ -184,7 +151,7 @@ const DOES_ANYTHING: [&str; 33] = [
 ];
 
 /// Returns a word without an ending of English, German or Spanish, where enough is left.
-fn stem(word: &str) -> &str {
+pub(super) fn stem(word: &str) -> &str {
     const ENDINGS: [&str; 12] =
         ["ments", "ment", "ings", "ing", "tions", "ions", "ion", "ed", "es", "en", "s", "e"];
     let stems = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
@@ -255,7 +222,7 @@ fn takes_back(how: Revocation, by: (&str, &Telling), earlier: (&str, &Telling)) 
     if shared * 2 < was.words.len() || shared < was.words.len().clamp(1, 2) {
         return false;
     }
-    if are_two(&was.which, &now.which)
+    if was.naming.is_of_another(&now.naming)
         || was.lets_go && now.lets_go && !was.permits && shared < was.words.len()
     {
         return false;

@@ -15,7 +15,7 @@ use crate::{CallView, speaker::Speakers};
 
 mod changes;
 mod features;
-mod read;
+pub(crate) mod read;
 mod records;
 mod score;
 mod signs;

@@ -344,7 +344,7 @@ impl<'p> Reader<'p> {
 }
 
 /// Returns whether a text asks something: a question mark ends a word in it. In code it mostly does not.
-fn asks(text: &str) -> bool {
+pub(crate) fn asks(text: &str) -> bool {
     let ends = text.match_indices(['?', '？']).map(|(at, mark)| (mark == "？", &text[at + mark.len()..]));
     ends.into_iter().any(|(is_wide, rest)| {
         is_wide

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longhaul_transcript::{
-    Message, Redacted, SessionId, Span, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens,
+    LeftOut, Message, Redacted, SessionId, Span, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens,
 };
 
 /// Returns a user's message that says `text`.
@@ -41,6 +41,7 @@ pub fn record(
         summary: Summary { narrative: text.to_owned(), ..Summary::default() },
         header: "[Context Summary]".to_owned(),
         lookup: String::new(),
+        left_out: LeftOut::default(),
         text: text.to_owned(),
         mode: SummaryMode::Rules,
         model: String::new(),

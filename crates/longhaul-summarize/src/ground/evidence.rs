@@ -329,7 +329,7 @@ impl Evidence {
             is_rule.then(|| Constraint {
                 text: text.to_owned(),
                 message: clause.ordinal,
-                superseded_by: None,
+                ..Constraint::default()
             })
         });
         rules.take(MAX_RULES).collect()

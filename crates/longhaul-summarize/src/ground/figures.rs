@@ -98,7 +98,7 @@ fn ledger(claims: &str) -> (Vec<Constraint>, Vec<FileNote>) {
     let rules = rules.map(|(message, text)| Constraint {
         text: text.to_owned(),
         message: message.parse().unwrap(),
-        superseded_by: None,
+        ..Constraint::default()
     });
     let files = claims.lines().filter_map(|line| line.strip_prefix("file ")?.split_once(' '));
     let files = files.map(|(path, state)| FileNote {

@@ -540,7 +540,7 @@ impl<'a> Check<'a> {
                 None => words_of_user(&rule, self.evidence).map(|(text, message)| Constraint {
                     text: text.to_owned(),
                     message,
-                    superseded_by: None,
+                    ..Constraint::default()
                 }),
             };
             let Some(words) = words else {

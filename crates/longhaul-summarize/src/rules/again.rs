@@ -1,33 +1,44 @@
 //! What a person says again of what a rule of theirs is about: the rule stands, and where it was spoken of later stands with it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use longhaul_extract::are_of_two;
+
+use crate::sentences::sentences;
 
 /// Where persons say two words one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Again {
-    said: HashMap<(String, String), BTreeSet<u64>>,
+pub(super) struct Again<'t> {
+    /// By the message, the sentences of it that do.
+    said: HashMap<(String, String), BTreeMap<u64, Vec<&'t str>>>,
 }
 
-impl Again {
+impl<'t> Again<'t> {
     /// Reads what persons said in the messages with these ordinals, the newest first.
-    pub(super) fn new<'t>(newest: impl Iterator<Item = (u64, &'t str)>) -> Again {
+    pub(super) fn new(newest: impl Iterator<Item = (u64, &'t str)>) -> Again<'t> {
         let mut again = Again::default();
         for (message, text) in newest.take(MOST_READ) {
             let start = &text[..text.floor_char_boundary(MOST_BYTES)];
-            for pair in pairs(start) {
-                again.said.entry(pair).or_default().insert(message);
+            for sentence in start.lines().flat_map(sentences) {
+                for pair in pairs(sentence) {
+                    again.said.entry(pair).or_default().entry(message).or_default().push(sentence);
+                }
             }
         }
         again
     }
 
     /// Returns the last message that says again two words in a row of what is said in `message`, where hardly any other does: what
-    /// all of a talk is about stands in many of them.
+    /// all of a talk is about stands in many of them. What is said in the same words of something else is no more of it.
     pub(super) fn after(&self, message: u64, text: &str) -> Option<u64> {
         let rare = pairs(text).filter_map(|pair| self.said.get(&pair)).filter(|said| said.len() <= MOST_SAID);
-        rare.filter_map(|said| said.last()).copied().filter(|last| *last > message).max()
+        let is_of_it = |said: &&str| !are_of_two(text, said);
+        let last = |said: &BTreeMap<u64, Vec<&str>>| {
+            let mut later = said.range(message + 1..).rev();
+            later.find(|(_, sentences)| sentences.iter().any(|said| is_of_it(&said))).map(|(at, _)| *at)
+        };
+        rare.filter_map(last).max()
     }
 }
 
@@ -84,5 +95,20 @@ mod tests {
         assert_eq!(again.after(3, said[3].1), Some(7));
         assert_eq!(again.after(7, said[1].1), None, "nothing is said later");
         assert_eq!(again.after(1, said[4].1), None, "all of it is about that");
+    }
+
+    #[test]
+    fn what_is_said_in_the_same_words_of_something_else_is_not_said_again() {
+        let leeds = "The Leeds rollout waits for the second audit.";
+        let said = [
+            (9, "The Leeds rollout waits for nobody any more, the second audit is done."),
+            (5, "Good. The Porto rollout waits for the second audit."),
+            (3, leeds),
+        ];
+        assert_eq!(Again::new(said.into_iter()).after(3, leeds), Some(9));
+        assert_eq!(Again::new(said[1..].iter().copied()).after(3, leeds), None);
+        let limit = "The upload limit for guests is 40 requests.";
+        let said = [(7, "The upload limit for guests is 60 requests."), (3, limit)];
+        assert_eq!(Again::new(said.into_iter()).after(3, limit), Some(7), "another value of the same");
     }
 }

@@ -36,7 +36,8 @@ mod tests {
 
     #[test]
     fn what_a_person_takes_back_later_is_marked_in_what_was_known() {
-        let rule = |message: u64, text: &str| Constraint { text: text.into(), message, superseded_by: None };
+        let rule =
+            |message: u64, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
         let older = vec![
             rule(0, "Never touch the orders folder."),
             rule(1, "Never push to main."),

@@ -1,7 +1,7 @@
 //! What the person decided, under a heading of its own: in their words, as far as nothing later overrules it.
 
-use longhaul_extract::Decision;
-use longhaul_transcript::{Entry, Role, Tokens, one_line};
+use longhaul_extract::{Decision, is_standing_rule};
+use longhaul_transcript::{Constraint, Entry, Role, Tokens, one_line};
 
 use super::{fixed::Fixed, heading::Heading, overruled};
 use crate::SummaryRequest;
@@ -33,7 +33,9 @@ impl Fixed<'_> {
     pub(super) fn decided_to_tell(&self) -> Vec<Decision> {
         let mut left = self.request.limit.scaled(DECIDED_SHARE);
         let mut told: Vec<Decision> = Vec::new();
-        for one in self.decided.iter().rev().filter(|one| self.is_all_of_it(one) && !self.shows(&one.text)) {
+        let is_to_be_told =
+            |one: &&Decision| self.is_all_of_it(one) && !self.shows(&one.text) && !self.is_rule(one);
+        for one in self.decided.iter().rev().filter(is_to_be_told) {
             let cost = self.cost_of(one) + Tokens(1);
             if cost <= left {
                 left -= cost;
@@ -42,6 +44,14 @@ impl Fixed<'_> {
         }
         told.reverse();
         told
+    }
+
+    /// Returns whether a decision stands as a rule: what binds has its place whatever was decided.
+    pub(super) fn is_rule(&self, one: &Decision) -> bool {
+        let is_of_it = |rule: &&&Constraint| rule.message == one.message && is_standing_rule(&rule.text);
+        let mut rules = self.holding.iter().filter(is_of_it);
+        let decided = one_line(one.text.trim());
+        rules.any(|rule| rule.text.contains(&*decided) || decided.contains(rule.text.trim()))
     }
 
     /// Returns what the line of a decision costs.

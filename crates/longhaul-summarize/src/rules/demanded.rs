@@ -36,7 +36,7 @@ pub(super) fn demanded(
         match all.iter_mut().find(|known| is_known(known)) {
             Some(known) if known.text.len() < text.len() => known.text = text,
             Some(_) => {}
-            None => all.push(Constraint { text, message, superseded_by: None }),
+            None => all.push(Constraint { text, message, ..Constraint::default() }),
         }
     }
     all.sort_by_key(|constraint| constraint.message);

@@ -66,7 +66,7 @@ impl<'e> Earlier<'e> {
     pub(super) fn said(&self) -> (Vec<Constraint>, Vec<Decision>) {
         let (mut rules, mut decided) = (Vec::new(), Vec::new());
         let message = self.entry.id.ordinal;
-        let mut rule = |text: String| rules.push(Constraint { text, message, superseded_by: None });
+        let mut rule = |told: &str| rules.push(Constraint::read_back(told, message));
         let all = lines(self.text).into_iter().filter(|_| self.is_ours);
         let all = all.filter(|line| line.fence.is_none() && !line.is_title);
         for Line { text, under, .. } in all {
@@ -78,16 +78,16 @@ impl<'e> Earlier<'e> {
                 .and_then(|rest| Some(rest.split_once("): ")?.1));
             match (under, by_a_form) {
                 _ if is_over || said.is_empty() => {}
-                (_, Some(text)) => rule(text.to_owned()),
+                (_, Some(text)) => rule(text),
                 (Under::Heading(Heading::Rules), _) if !text.contains("(the system's instructions)") => {
-                    rule(said)
+                    rule(&without_handles_but_of_questions(&text))
                 }
                 (Under::Heading(Heading::Decided) | Under::KeyDecisions, _) => {
                     decided.push(Decision { text: said, message });
                 }
                 (Under::Heading(Heading::AskedBefore | Heading::Request | Heading::Told), _) => {
                     let lasts = |text: &&str| demand_kind(text).is_some() && is_lasting(text);
-                    sentences(&said).map(str::trim).filter(lasts).for_each(|text| rule(text.to_owned()));
+                    sentences(&said).map(str::trim).filter(lasts).for_each(&mut rule);
                 }
                 _ => {}
             }
@@ -368,11 +368,20 @@ fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
     sections.into_iter().flat_map(|(title, lines)| title.into_iter().chain(lines)).collect()
 }
 
+/// Returns a line without the handles before and behind what it tells, with the question that this answers.
+fn without_handles_but_of_questions(line: &str) -> String {
+    without(line, |words| *words != ASKED)
+}
+
 /// Returns a line without the handles before and behind what it tells.
 fn without_handles(line: &str) -> String {
+    without(line, |_| true)
+}
+
+fn without(line: &str, is_handle: impl Fn(&&str) -> bool) -> String {
     let mut text = without_handle(line.strip_prefix("- ").unwrap_or(line).trim());
     while let Some((before, last)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("))
-        && POINTING.iter().any(|words| last.starts_with(words))
+        && POINTING.iter().filter(|words| is_handle(words)).any(|words| last.starts_with(words))
     {
         text = before.trim_end();
     }
@@ -394,7 +403,10 @@ const ASKED_THEN: &str = "### Asked then";
 
 /// What stands before the handle that a line points to.
 const POINTING: [&str; 5] =
-    ["answered in m", "asked back in m", "later on this: m", "interrupted by the user in m", "to: \""];
+    ["answered in m", "asked back in m", "later on this: m", "interrupted by the user in m", ASKED];
+
+/// What stands before the question that is answered.
+const ASKED: &str = "to: \"";
 
 /// What stands behind a rule that does not hold any more.
 const TAKEN_BACK: &str = " (taken back in m";

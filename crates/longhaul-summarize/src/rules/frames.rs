@@ -1,10 +1,13 @@
 //! Headers and handles of summaries inside what is quoted: a summary has one of each, its own.
 
-use longhaul_transcript::{is_lookup_line, parse_handle_line};
+use longhaul_transcript::is_ending_line;
 
 /// Returns `text` without the header and handle lines that somebody wrote into what it quotes.
 pub(super) fn without(text: String) -> String {
-    if !["summary-depth:", "summary-lookup:", "[Context Summary"].iter().any(|frame| text.contains(frame)) {
+    if !["summary-depth:", "summary-lookup:", "summary-left-out:", "[Context Summary"]
+        .iter()
+        .any(|frame| text.contains(frame))
+    {
         return text;
     }
     let (mut out, mut said_in) = (String::with_capacity(text.len()), "");
@@ -29,9 +32,9 @@ pub(super) fn is_frame(line: &str) -> bool {
     is_header_or_handle(line) || line.trim_start_matches('#').starts_with(" Earlier summary (")
 }
 
-/// Returns whether a line is the header of a summary, or its handle, or says how handles are looked up.
+/// Returns whether a line is the header of a summary, or of its ending.
 pub(super) fn is_header_or_handle(line: &str) -> bool {
-    line.starts_with("[Context Summary - ") || is_lookup_line(line) || parse_handle_line(line).is_some()
+    line.starts_with("[Context Summary - ") || is_ending_line(line)
 }
 
 /// Returns the number of a message that a line begins with, `m12 `, and the rest of the line.

@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 
 use hashbrown::HashMap;
-use longhaul_extract::{Statement, Statements};
+use longhaul_extract::{Statement, Statements, are_of_two};
 
 /// What was said with a word of changing one's mind, and which decisions it takes up.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'a> Later<'a> {
         let mut after = after.take_while(|one| one.message > decided.message);
         let takes_up = |one: &&Statement| {
             let told = |word: u32| if one.words().binary_search(&word).is_ok() { TOLD } else { 0 };
-            self.pool.news(decided, told) <= MOST_NEWS
+            self.pool.news(decided, told) <= MOST_NEWS && !are_of_two(&decided.text, &one.text)
         };
         after.find(takes_up).map(|one| one.message)
     }

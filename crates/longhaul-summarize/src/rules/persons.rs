@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 use longhaul_extract::{
     DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells,
 };
-use longhaul_transcript::{Constraint, Entry, Speaker, Tokens, one_line};
+use longhaul_transcript::{Constraint, Entry, LeftOut, Missing, Speaker, Tokens, one_line};
 
 use super::{again::Again, fixed::Fixed, heading::Heading, marked, questions::is_question};
 
@@ -35,13 +35,12 @@ pub(super) fn holding(rules: &[Constraint]) -> Vec<&Constraint> {
     rules.iter().enumerate().filter(holds).map(|(_, rule)| rule).collect()
 }
 
-/// Returns how many of the user's `rules` that hold on, and how many of the facts among them, nothing of `shown` shows, in words without any of theirs; `None` where it shows
-/// all of them.
-pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
+/// Returns how many of the user's `rules` that hold on, and how many of the facts among them, nothing of `shown` shows.
+pub fn left_out(rules: &[Constraint], shown: &[&str]) -> LeftOut {
     let is_shown = |rule: &str| shown.iter().any(|said| shows(said, rule) || shows(said, &one_line(rule)));
     // Mostly all are: what lifts what need not be worked out.
     if rules.iter().all(|rule| is_shown(rule.text.trim())) {
-        return None;
+        return LeftOut::default();
     }
     let lifted = lifted_by_each(rules);
     let holds = |(rule, lifted): &(&Constraint, &Vec<usize>)| {
@@ -50,13 +49,9 @@ pub fn left_out(rules: &[Constraint], shown: &[&str]) -> Option<String> {
     let holding = rules.iter().zip(&lifted).filter(holds).map(|(rule, _)| rule.text.trim());
     let is_fact = |rule: &&str| demand_kind(rule) == Some(DemandKind::Fact);
     let (facts, rules): (Vec<&str>, Vec<&str>) = holding.partition(is_fact);
-    let missing = |all: &[&str], what: &str| {
-        let n_missing = all.iter().filter(|said| !is_shown(said)).count();
-        (n_missing > 0).then(|| format!("{n_missing} of {} {what}", all.len()))
-    };
-    let missing: Vec<String> =
-        [missing(&rules, "rules"), missing(&facts, "facts")].into_iter().flatten().collect();
-    (!missing.is_empty()).then(|| format!("{} of the user left out: no room", missing.join(" and ")))
+    let missing =
+        |all: &[&str]| Missing { missing: all.iter().filter(|said| !is_shown(said)).count(), of: all.len() };
+    LeftOut { rules: missing(&rules), facts: missing(&facts), in_part: false }
 }
 
 /// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in, and several one behind the other: all
@@ -154,7 +149,7 @@ impl Fixed<'_> {
             let asks = if only_asks(&rule.text) { " (a question)" } else { "" };
             let is_systems = self.is_systems(rule.message);
             let by = if is_systems { " (the system's instructions)" } else { "" };
-            let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.text);
+            let text = format!("- m{}{by}: {}{asks}{after}", rule.message, rule.told());
             let cost = self.cost(&text) + Tokens(1);
             let is_over = rule.superseded_by.is_some();
             let rank = if is_over { WISH } else { bound.rank };
@@ -172,7 +167,10 @@ impl Fixed<'_> {
             by.is_some() && !is_standing_rule(&rule.text)
         };
         let holds = || !only_asks(&rule.text) && !is_passed() && !is_undone();
-        !leads_in(&rule.text) && !self.shows(&rule.text) && (lifts || holds())
+        // What only answers is not told where its question is not.
+        let is_shown =
+            self.shows(&rule.text) && rule.answers.as_deref().is_none_or(|asked| self.shows(asked));
+        !leads_in(&rule.text) && !is_shown && (lifts || holds())
     }
 
     /// Returns whether `text` stands in what is told already or in a message that stays. That may have been cut: what counts is that the

@@ -55,6 +55,7 @@ impl Page<'_> {
         let asked = sections.remove(&Heading::Told).unwrap_or_default();
         let (decided, asked): (Vec<usize>, Vec<usize>) =
             asked.into_iter().partition(|at| self.is_decided_by_the_user(*at));
+        let decided: Vec<usize> = decided.into_iter().filter(|at| !self.stands_as_a_rule(*at)).collect();
         let mut text: String = match decided.is_empty() {
             true => self.fixed.iter().map(Section::text).collect(),
             false => self.with_decided(&decided, &told).iter().map(Section::text).collect(),
@@ -87,6 +88,13 @@ impl Page<'_> {
         let statement = &self.pool.all()[at];
         statement.kind == StatementKind::Person
             && self.decided.contains(&(u64::from(statement.message), statement.key()))
+    }
+
+    /// Returns whether the rules of the user tell the statement at this place already.
+    fn stands_as_a_rule(&self, at: usize) -> bool {
+        let said = one_line(&self.pool.all()[at].text);
+        let mut rules = self.fixed.iter().filter(|section| section.heading == Heading::Rules.words());
+        rules.any(|section| section.body.contains(&*said))
     }
 
     /// Returns the sections that stand there whatever is picked, with the picks that the user decided under their heading.

@@ -67,6 +67,7 @@ pub(crate) fn sections(
         }
         let mut decided = fixed.decided_to_tell();
         decided.extend(fixed.requests(earlier.is_some(), &decided));
+        decided.retain(|one| !fixed.is_rule(one));
         decided.sort_by_key(|one| one.message);
         fixed.add_decided(&decided);
         // What is wanted is a request, where that is told.

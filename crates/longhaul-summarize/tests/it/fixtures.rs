@@ -53,7 +53,7 @@ impl Summarizer for UserWords {
             for sentence in entry.message.texts().flat_map(|text| text.split_inclusive(". ")) {
                 if sentence.to_lowercase().contains("never") {
                     let text = sentence.trim().to_owned();
-                    constraints.push(Constraint { text, message: entry.id.ordinal, superseded_by: None });
+                    constraints.push(Constraint { text, message: entry.id.ordinal, ..Constraint::default() });
                 }
                 let next = format!("{text}{sentence}");
                 let is_known =

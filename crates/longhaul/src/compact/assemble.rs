@@ -5,7 +5,7 @@ use longhaul_summarize::{
     rules::{OMITTED, Reading, RulesOptions},
     says_nothing,
 };
-use longhaul_transcript::{Span, SummaryRecord, Tokens};
+use longhaul_transcript::{LeftOut, Span, SummaryRecord, Tokens};
 
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source, StepError,
@@ -249,6 +249,7 @@ impl CompactionPlan {
             emitted: None,
             header: header(settings, self.n_behind),
             lookup: super::plan::lookup(settings, &self.covered),
+            left_out: LeftOut::default(),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,
             text: draft.text,

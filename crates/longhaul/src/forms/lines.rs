@@ -26,7 +26,7 @@ use longhaul_transcript::{
 use chosen::framed;
 
 use super::{
-    page::{FACT, Page, RULE, TASK, is_a_persons, persons_texts, with_the_person},
+    page::{FACT, Page, RULE, TASK, are_one, is_a_persons, persons_texts, with_the_person},
     words,
 };
 
@@ -199,7 +199,7 @@ pub(crate) fn condense(
         line.text = line.text.replacen(SAID[2].0, SAID[3].0, 1);
         line.rank = Rank::Request;
     }
-    let mut lines = with_owed(lines, &old.summary);
+    let mut lines = each_once(with_owed(lines, &old.summary));
     lines.retain(|line| line.rank == Rank::Task || !is_taken_back(&line.text, &new.summary));
     lines.extend(new.text.lines().filter_map(|line| read(line, &old.summary)));
     let is_overruled = |at: &usize| {
@@ -211,6 +211,27 @@ pub(crate) fn condense(
     let mut at = 0..lines.len();
     lines.retain(|_| !at.next().is_some_and(|at| overruled.contains(&at)));
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
+}
+
+/// Returns the lines without a decision that stands as a rule as well, and requests without what of them stands as a rule, a fact or a
+/// decision.
+fn each_once(mut lines: Vec<Line>) -> Vec<Line> {
+    let said = |line: &Line| said_by_person(&line.text).map(|said| said.trim_end_matches(']').to_owned());
+    let of = |rank: Rank| lines.iter().filter(move |line| line.rank == rank).filter_map(said);
+    let rules: Vec<String> = of(Rank::Rule).collect();
+    let apart: Vec<String> = rules.iter().cloned().chain(of(Rank::Choice)).collect();
+    let apart: Vec<&str> = apart.iter().map(String::as_str).collect();
+    lines.retain_mut(|line| match (line.rank, said(line)) {
+        (Rank::Choice, Some(decision)) => !rules.iter().any(|rule| are_one(rule, &decision)),
+        (Rank::Request, Some(asked)) => {
+            let left = without(&asked, &apart);
+            let is_left = !left.is_empty();
+            line.text = format!("{}{left}]", SAID[3].0);
+            is_left
+        }
+        _ => true,
+    });
+    lines
 }
 
 /// Returns what the line of a person's has in their words.
@@ -241,7 +262,7 @@ fn with_owed(mut lines: Vec<Line>, said: &Summary) -> Vec<Line> {
             Some(at) if lines[at].rank == Rank::Rule => behind = behind.max(at + 1),
             Some(_) => {}
             None => {
-                lines.insert(behind, line(demanded(&rule.text), &rule.text));
+                lines.insert(behind, line(demanded(&rule.text), &rule.told()));
                 behind += 1;
             }
         }
@@ -296,7 +317,7 @@ fn is_of_the_person(line: &str, said: &Summary) -> bool {
     let behind = [RULE, FACT].iter().find_map(|mark| line.strip_prefix(mark));
     let rule = behind.and_then(|rule| rule.split_once("): ")).map(|(_, rule)| one_line(rule));
     task.is_some_and(|task| one_line(&said.goal).starts_with(&*task))
-        || rule.is_some_and(|rule| said.constraints.iter().any(|known| one_line(&known.text) == rule))
+        || rule.is_some_and(|rule| said.constraints.iter().any(|known| one_line(&known.told()) == rule))
 }
 
 const HEAD: &str = "--- Summarized Context (";
@@ -309,11 +330,11 @@ fn head(count: usize) -> String {
 fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Vec<Line> {
     let summary = &draft.summary;
     let mut placed: Vec<(u64, Line)> = Vec::new();
-    let mut say = |at: u64, prefix: usize, said: &str| {
+    let mut say = |at: u64, prefix: usize, said: &str, told: &str| {
         if !said.trim().is_empty() && !is_kept(request, said.trim()) {
             let (start, rank) = SAID[prefix];
             let most = if rank == Rank::Request { QUOTED_REQUEST } else { QUOTED };
-            placed.push((at, Line { text: format!("{start}{}]", quoted(said, most)), rank }));
+            placed.push((at, Line { text: format!("{start}{}]", quoted(told, most)), rank }));
         }
     };
     let entries = new_entries(request);
@@ -321,37 +342,44 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         entries.iter().filter_map(|entry| Some((entry, persons_texts(&entry.message).next()?))).collect();
     // An update has no task of its own: its first request is one like the others.
     let is_first = !is_update(request);
+    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
     let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
+    let rules: Vec<&Constraint> = summary.constraints.iter().filter(holds).collect();
+    let decided = summary.decisions.iter().map(String::as_str);
+    let apart: Vec<&str> = rules.iter().map(|rule| &*rule.text).chain(decided).collect();
     for (nth, (entry, text)) in asked.iter().enumerate() {
         let prefix = match (nth, nth + 1 == asked.len()) {
             (0, _) if is_first => 0,
             (_, true) => 2,
-            // It stands as a decision or a rule.
-            _ if summary.decisions.iter().any(|decision| decision.trim() == text.trim()) => continue,
-            _ if summary.constraints.iter().any(|rule| holds(&rule) && rule.text.trim() == text.trim()) => {
-                continue;
-            }
             _ => 3,
         };
-        say(entry.id.ordinal, prefix, text);
+        let told = match prefix {
+            // What of it is a rule, a fact or a decision stands as that.
+            3 => without(text, &apart),
+            _ => with_question(text, rules.iter().filter(|rule| rule.message == entry.id.ordinal)),
+        };
+        if !told.is_empty() {
+            say(entry.id.ordinal, prefix, text, &told);
+        }
     }
-    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
-    for rule in summary.constraints.iter().filter(|rule| holds(rule) && rule.message >= first) {
+    for rule in rules.iter().filter(|rule| rule.message >= first) {
         // It stands in the task or the last request; when that is one among others, it is told from the data.
         let is_asked = |line: Option<&(&Entry, &str)>| {
             line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
         };
         if !is_asked(asked.first().filter(|_| is_first)) && !is_asked(asked.last()) {
-            say(rule.message, demanded(&rule.text), &rule.text);
+            say(rule.message, demanded(&rule.text), &rule.text, &rule.told());
         }
     }
-    for decision in &summary.decisions {
-        match said_in(entries, decision) {
-            Some(entry) => say(entry.id.ordinal, if is_a_persons(&entry.message) { 5 } else { 4 }, decision),
+    let is_rule = |decision: &&String| rules.iter().any(|rule| are_one(&rule.text, decision));
+    for decision in summary.decisions.iter().filter(|decision| !is_rule(decision)) {
+        let (at, prefix) = match said_in(entries, decision) {
+            Some(entry) => (entry.id.ordinal, if is_a_persons(&entry.message) { 5 } else { 4 }),
             // An update tells of what is new.
-            None if is_first => say(first, 4, decision),
-            None => {}
-        }
+            None if is_first => (first, 4),
+            None => continue,
+        };
+        say(at, prefix, decision, decision);
     }
     placed.extend(tool_lines(entries, request.counter, error_details));
     placed.sort_by_key(|(at, _)| *at);
@@ -360,6 +388,26 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         cured::rank_cures(&mut lines, &previous.text);
     }
     lines
+}
+
+/// Returns what was asked without what of it stands `apart`; nothing where no more than a word is left.
+fn without(asked: &str, apart: &[&str]) -> String {
+    let mut left = one_line(asked.trim()).into_owned();
+    for told in apart.iter().map(|told| one_line(told.trim())).filter(|told| !told.is_empty()) {
+        left = left.replacen(&*told, "", 1);
+    }
+    if left.len() == one_line(asked.trim()).len() {
+        // Of a long message the last line is told as well.
+        return asked.to_owned();
+    }
+    let left = left.split_whitespace().collect::<Vec<_>>().join(" ");
+    if left.split_whitespace().nth(1).is_some() { left } else { String::new() }
+}
+
+/// Returns what was asked, with the question that a rule in it answers.
+fn with_question<'r>(asked: &str, mut rules: impl Iterator<Item = &'r &'r Constraint>) -> String {
+    let rule = rules.find(|rule| rule.answers.is_some() && asked.contains(rule.text.trim()));
+    rule.map_or_else(|| asked.to_owned(), |rule| asked.trim().replacen(rule.text.trim(), &rule.told(), 1))
 }
 
 /// Returns whether the summary follows what the one before it says, and tells of what is new only.
@@ -569,7 +617,7 @@ mod tests {
 
     #[test]
     fn what_a_person_told_to_go_by_is_no_rule() {
-        let said = |text: &str| Constraint { text: text.into(), message: 1, superseded_by: None };
+        let said = |text: &str| Constraint { text: text.into(), message: 1, ..Constraint::default() };
         let constraints = vec![said("Never push."), said("Our contract number is KX-4411.")];
         let summary = Summary { goal: "Port it.".into(), constraints, ..Summary::default() };
         let lines: Vec<String> = with_owed(Vec::new(), &summary).into_iter().map(|line| line.text).collect();
@@ -715,7 +763,7 @@ mod tests {
         let mut old = record("## Request (m0)\nPort the exporter\n- m2: Never touch audit_trail.");
         old.summary.goal = "Port the exporter".to_owned();
         let (text, message) = ("Never touch audit_trail.".to_owned(), 2);
-        old.summary.constraints.push(Constraint { text, message, superseded_by: None });
+        old.summary.constraints.push(Constraint { text, message, ..Constraint::default() });
         let all = condense(&old, &new(NEW), &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
         assert!(all.contains("[✓ user: Rule: Never touch audit_trail.]"), "{all}");
@@ -723,7 +771,7 @@ mod tests {
 
     #[test]
     fn what_only_leads_in_rules_is_none() {
-        let demand = |text: &str| Constraint { text: text.into(), message: 2, superseded_by: None };
+        let demand = |text: &str| Constraint { text: text.into(), message: 2, ..Constraint::default() };
         let demands = vec![demand("Some rules:"), demand("Some rules: never touch audit_trail.")];
         let mut old = record("It was read.");
         old.summary.constraints.clone_from(&demands);

@@ -152,7 +152,12 @@ pub(super) fn with_decisions_of_the_person(
     request: &SummaryRequest<'_>,
     limit: Tokens,
 ) -> String {
-    let decided = decided(request).into_iter().filter(|one| !text.contains(one.text.trim()));
+    let rules: Vec<&str> =
+        text.lines().filter(|line| line.starts_with(RULE) || line.starts_with(FACT)).collect();
+    let rules: Vec<&str> = rules.iter().filter_map(|line| Some(line.split_once("): ")?.1)).collect();
+    // One that holds a rule is that.
+    let is_told = |said: &str| text.contains(said) || rules.iter().any(|rule| said.contains(rule));
+    let decided = decided(request).into_iter().filter(|one| !is_told(one.text.trim()));
     let lines: Vec<String> = decided
         .map(|one| format!("The user decided (m{}): {}", one.message, one_line(one.text.trim())))
         .collect();
@@ -206,9 +211,15 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
         missing.partition(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
     let told = facts.into_iter().map(|fact| (FACT, fact)).chain(rules.into_iter().map(|rule| (RULE, rule)));
     lines.extend(
-        told.map(|(mark, said)| format!("{mark}{}): {}", said.message, said.text.trim().replace('\n', " "))),
+        told.map(|(mark, said)| format!("{mark}{}): {}", said.message, said.told().replace('\n', " "))),
     );
     lines
+}
+
+/// Returns whether a rule and a decision are one thing, told in the same words.
+pub(super) fn are_one(rule: &str, decision: &str) -> bool {
+    let (rule, decision) = (one_line(rule.trim()), one_line(decision.trim()));
+    rule.contains(&*decision) || decision.contains(&*rule)
 }
 
 /// Returns whether a person said this: not a tool, and not a summary that stands in the user's name.
@@ -235,7 +246,7 @@ mod tests {
     fn facts_are_told_as_such_and_leave_before_rules() {
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
         let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(400));
-        let said = |message, text: &str| Constraint { text: text.into(), message, superseded_by: None };
+        let said = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
         let summary = Summary {
             constraints: vec![
                 said(1, "Never push to main."),
@@ -267,7 +278,7 @@ mod tests {
                 .map(|nth| format!("- Turn {nth}: look at module_{nth} in /srv/app/module_{nth}.ts.\n"))
                 .collect()
         };
-        let rule = |message, text: &str| Constraint { text: text.into(), message, superseded_by: None };
+        let rule = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
         let few = vec![
             rule(67, "Do not log customer emails."),
             rule(93, "Always write the changelog in English."),

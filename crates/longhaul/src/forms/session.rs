@@ -1,13 +1,13 @@
 //! 002's form: what was said of the segment, then the files modified and the decisions.
 
-use longhaul_summarize::{Draft, SummaryRequest, shortened};
-use longhaul_transcript::{FileState, Tokens};
+use longhaul_summarize::{Draft, SummaryRequest, rules::is_lasting, shortened};
+use longhaul_transcript::{FileState, Summary, Tokens};
 
 use crate::event::whole_words;
 
 use super::{
     cut::cut,
-    page::{Page, TASK, of_the_person, persons_texts, sure, with_decisions_of_the_person},
+    page::{Page, TASK, are_one, of_the_person, persons_texts, sure, with_decisions_of_the_person},
     words,
 };
 
@@ -84,7 +84,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let decisions = &draft.summary.decisions;
     let missing: Vec<String> = decisions
         .iter()
-        .filter(|decision| !is_told(&surely, decision))
+        .filter(|decision| !is_told(&surely, decision) && !is_rule(decision, &draft.summary))
         .map(|decision| decision.trim().replace('\n', " "))
         .collect();
     let left = for_facts - counter.count_text(&facts.text);
@@ -136,6 +136,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     // What is counted as decided, announced and sent is the same.
     draft.summary.decisions.retain(|decision| is_told(&text, decision));
     Some(text)
+}
+
+/// Returns whether a decision is told among the rules, with what it answers.
+fn is_rule(decision: &str, summary: &Summary) -> bool {
+    let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
+    rules.filter(|rule| is_lasting(&rule.text)).any(|rule| are_one(&rule.text, decision))
 }
 
 /// Returns the line that names the files from one on, with how many it leaves out.

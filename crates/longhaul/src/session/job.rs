@@ -16,8 +16,8 @@ use longhaul_summarize::{
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    ContentHash, Covered, Entry, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryMode,
-    SummaryRecord, Tokens,
+    ContentHash, Covered, Entry, LeftOut, MessageId, RedactionCount, Role, SessionId, Span, SummaryId,
+    SummaryMode, SummaryRecord, Tokens, parse_summary,
 };
 
 use super::{StepError, Steps, running, scope::Counted, steps::Changed, written};
@@ -112,6 +112,9 @@ pub struct Finished {
     left_out: Vec<String>,
 }
 
+/// In less room more may be left out, whose number takes a little more.
+const MORE_TO_SAY: Tokens = Tokens(2);
+
 /// Bytes that a model is shown of a message where not all that is to be summarized fits.
 const SHOWN_OF_MESSAGE: usize = 1_000;
 
@@ -203,7 +206,11 @@ impl Job {
         };
         let mut draft = self.updated(draft);
         let left_out = self.note_left_out(&mut draft);
-        let compacted = self.plan.clone().assemble_full(&self.source(), &self.settings, self.clean(draft))?;
+        let draft = self.clean(draft);
+        let assembled = |settings: &CompactSettings| {
+            self.plan.clone().assemble_full(&self.source(), settings, draft.clone())
+        };
+        let compacted = self.with_room_to_say(assembled)?;
         Ok(self.finished_without(left_out, compacted)?)
     }
 
@@ -218,7 +225,10 @@ impl Job {
         let mut draft = self.updated(self.shaped(draft, &request));
         left_out.extend(self.note_left_out(&mut draft));
         let draft = self.clean(draft);
-        let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
+        let assembled = |settings: &CompactSettings| {
+            self.plan.clone().assemble_wide(&self.source(), settings, draft.clone())
+        };
+        let compacted = self.with_room_to_say(assembled)?;
         Ok(self.finished_without(left_out, compacted)?)
     }
 
@@ -247,7 +257,7 @@ impl Job {
         let compacted = {
             let reading = self.reading();
             let draft = |request: &SummaryRequest<'_>| self.clean(self.by_rule(&reading, request));
-            compact::compact_by(&self.source(), &self.settings, &draft)?
+            self.with_room_to_say(|settings| compact::compact_by(&self.source(), settings, &draft))?
         };
         Ok(self.finished(compacted)?)
     }
@@ -426,6 +436,8 @@ impl Job {
             record.id = self.id_of(record);
         }
         let left_out = self.rules_left_out(&compacted);
+        self.say_left_out(&mut compacted, left_out);
+        let left_out = left_out.words().map(|words| format!("{words} left out: no room"));
         compacted.record.summary.checks.extend(left_out.clone());
         Ok(Finished { job: self, compacted, left_out: left_out.into_iter().collect() })
     }
@@ -440,22 +452,76 @@ impl Job {
         Ok(Finished { left_out, ..finished })
     }
 
-    /// Returns how many of the user's rules neither the summary nor a message that stays shows; `None` where that is none, where a person
-    /// or a summarizer that writes the facts itself chose what to say, and where only people talk, whose demands are no rules.
-    fn rules_left_out(&self, compacted: &Compacted) -> Option<String> {
+    /// Returns how many of the user's rules and facts neither the summary nor a message that stays shows; none where a person or a
+    /// summarizer that writes the facts itself chose what to say, and where only people talk, whose demands are no rules.
+    fn rules_left_out(&self, compacted: &Compacted) -> LeftOut {
         let Compacted { record, head, tail, .. } = compacted;
         let is_by_us = !self.writes_facts || record.made_with.ends_with(rules::MADE_WITH);
         let is_assistants = |entry: &Entry| entry.message.role == Role::Assistant;
         let is_meeting = self.index.domain() == Domain::Talk && !self.entries.iter().any(is_assistants);
         if !is_by_us || is_edited(&record.made_with) || is_meeting {
-            return None;
+            return LeftOut::default();
         }
         let messages = head.iter().chain(tail).flat_map(|kept| kept.message.texts());
         let shown: Vec<&str> = messages.chain([&*record.text]).collect();
         // Summaries that stand beside this one told of their own.
         let first = if self.has_own_range { record.covers.start } else { 0 };
         let rules = record.summary.constraints.iter().filter(|rule| rule.message >= first).cloned();
-        rules::left_out(&rules.collect::<Vec<_>>(), &shown)
+        let left_out = rules::left_out(&rules.collect::<Vec<_>>(), &shown);
+        LeftOut { in_part: first > 0, ..left_out.and_before(self.left_out_before()) }
+    }
+
+    /// Returns what a summary left out that is itself among what is summarized: of these rules nothing is known but their number.
+    fn left_out_before(&self) -> LeftOut {
+        let front = self.entries.iter().find(|entry| !entry.message.is_system());
+        let is_summary = |text: &&str| parse_summary(text).is_some();
+        let message = front.and_then(|entry| entry.message.texts().find(is_summary));
+        // One that was read back from a history was made by nobody here.
+        let previous = self.previous.as_deref().filter(|previous| previous.made_with.is_empty());
+        match (message, previous) {
+            (Some(message), _) => LeftOut::read_back(message),
+            (None, previous) => previous.map(|previous| previous.left_out).unwrap_or_default(),
+        }
+    }
+
+    /// Returns what `make` makes of settings with a budget that leaves room for the line that says what was left out; where it makes
+    /// nothing of these, what it makes of the settings as they are.
+    fn with_room_to_say<E>(
+        &self,
+        make: impl Fn(&CompactSettings) -> Result<Compacted, E>,
+    ) -> Result<Compacted, E> {
+        let mut compacted = make(&self.settings)?;
+        let left_out = self.rules_left_out(&compacted);
+        let tokens = self.tokens_saying(&mut compacted, left_out);
+        if tokens <= self.settings.budget {
+            return Ok(compacted);
+        }
+        let over = tokens - self.settings.budget + MORE_TO_SAY;
+        let less = CompactSettings { budget: self.settings.budget - over, ..self.settings.clone() };
+        Ok(make(&less).unwrap_or(compacted))
+    }
+
+    /// Puts into the record what was left out, where the line that says it has room.
+    fn say_left_out(&self, compacted: &mut Compacted, left_out: LeftOut) {
+        if left_out.is_nothing() {
+            return;
+        }
+        let tokens = self.tokens_saying(compacted, left_out);
+        if tokens <= self.settings.budget {
+            compacted.record.left_out = left_out;
+            compacted.record.tokens_after = tokens;
+            compacted.outcome.tokens_after = tokens;
+        }
+    }
+
+    /// Returns what the view would cost if its summary said that so much was left out.
+    fn tokens_saying(&self, compacted: &mut Compacted, left_out: LeftOut) -> Tokens {
+        let count = |record: &SummaryRecord| self.counter.count_message(&record.to_message());
+        let before = count(&compacted.record);
+        compacted.record.left_out = left_out;
+        let after = count(&compacted.record);
+        compacted.record.left_out = LeftOut::default();
+        compacted.record.tokens_after - before + after
     }
 
     fn id_of(&self, record: &SummaryRecord) -> SummaryId {
@@ -556,6 +622,8 @@ impl Finished {
         let mut compacted = self.compacted.clone();
         let record = &mut compacted.record;
         record.summary = draft.summary;
+        // A person chose what to say.
+        record.left_out = LeftOut::default();
         record.summary.checks.extend(draft.repairs);
         record.text = draft.text;
         record.made_with = draft.made_with;

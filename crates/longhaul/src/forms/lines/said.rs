@@ -2,7 +2,7 @@
 
 use longhaul_extract::{demand_kind, sentences};
 use longhaul_summarize::rules::is_lasting;
-use longhaul_transcript::{Constraint, Summary, is_lookup_line, parse_handle_line};
+use longhaul_transcript::{Constraint, Summary, is_ending_line};
 
 use super::{CONDENSED, HEAD, SAID};
 
@@ -10,15 +10,14 @@ use super::{CONDENSED, HEAD, SAID};
 /// say of the task and the rules, as said in the message `at`. `None` where it has another form.
 pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let is_start = |line: &&str| line.starts_with(HEAD) || *line == CONDENSED;
-    let is_ending = |line: &str| is_lookup_line(line) || parse_handle_line(line).is_some();
     let from = message.lines().position(|line| is_start(&line))?;
     let lines: Vec<&str> = message.lines().skip(from).collect();
-    let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending(line)).count();
+    let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending_line(line)).count();
     let lines = &lines[..lines.len() - n_ending];
     let said = |prefix: usize| {
         lines.iter().filter_map(move |line| line.strip_prefix(SAID[prefix].0)?.strip_suffix(']'))
     };
-    let rule = |text: &str| Constraint { text: text.to_owned(), message: at, superseded_by: None };
+    let rule = |told: &str| Constraint::read_back(told, at);
     let goal = said(0).next().unwrap_or_default().to_owned();
     // What the last request demands is told in no other line.
     let demanded = said(2).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
