@@ -59,6 +59,9 @@ pub(super) fn account(
     if let Some(carried) = carried {
         carry(&mut summary, carried, by_rule, (entries, few.demanding, speakers), overruling);
     }
+    for rule in summary.constraints.iter_mut().filter(|rule| rule.superseded_by.is_none()) {
+        rule.superseded_by = overruling.of_choice(rule.message, &rule.text);
+    }
     summary
 }
 

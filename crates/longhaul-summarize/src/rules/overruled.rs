@@ -29,6 +29,15 @@ impl Overruling {
         self.0.iter().rfind(|said| said.message > message && overrules(&said.text, decided))
     }
 
+    /// Returns the message that overrules by name what was `chosen` in `message` in the place of something else: "Strike Odessane" after
+    /// "Change of plan: Odessane instead of Kelmar". What forbids or demands is taken back in other words.
+    pub(super) fn of_choice(&self, message: u64, chosen: &str) -> Option<u64> {
+        Back::of(chosen)?;
+        let by_name = |said: &&Decision| matches!(Back::of(&said.text), Some(Back::Named(_) | Back::Said(_)));
+        let later = self.0.iter().rev().filter(|said| said.message > message);
+        later.filter(by_name).find(|said| overrules(&said.text, chosen)).map(|said| said.message)
+    }
+
     /// Returns `all` without what is overruled, and with what overrules it, oldest first.
     pub(super) fn standing(&self, mut all: Vec<Decision>) -> Vec<Decision> {
         all.sort_by_key(|one| one.message);
@@ -345,6 +354,22 @@ mod tests {
         let speakers = Speakers::builtin();
         let overruling = Overruling::of(said.entries().iter(), speakers);
         decided(Vec::new(), said.entries(), &overruling, speakers).into_iter().map(|one| one.text).collect()
+    }
+
+    #[test]
+    fn a_choice_that_is_told_as_a_rule_is_taken_back_by_its_name() {
+        let said = transcript(
+            "user: Change of plan: Odessane instead of Kelmar for first aid.\nassistant: All right.\nuser: Strike Odessane, we take Brunwick for first aid after all.\nassistant: All right.",
+        );
+        let overruling = Overruling::of(said.entries().iter(), Speakers::builtin());
+        let by = |rule: &str| overruling.of_choice(0, rule);
+        assert_eq!(by("Change of plan: Odessane instead of Kelmar for first aid."), Some(2));
+        // Another's name, and what forbids.
+        for rule in
+            ["Change of plan: Tarnwald instead of Kelmar for the camp.", "Never call Odessane at night."]
+        {
+            assert_eq!(by(rule), None, "{rule}");
+        }
     }
 
     #[test]
