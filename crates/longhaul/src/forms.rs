@@ -4,7 +4,6 @@
 //! the text is put into that form before it becomes a record. Elsewhere it stays as the summarizer wrote it. Nothing is
 //! added that the draft or the conversation does not say, and the limit holds.
 
-mod cut;
 mod headings;
 mod lines;
 mod page;

@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::CallView;
-use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_summarize::{Draft, SummaryRequest, rules::cut};
 use longhaul_transcript::ToolCall;
 
 use super::{
-    cut::cut,
     page::{Page, with_decisions_of_the_person, with_the_person},
     words,
 };

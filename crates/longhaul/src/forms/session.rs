@@ -1,12 +1,11 @@
 //! 002's form: what was said of the segment, then the files modified and the decisions.
 
-use longhaul_summarize::{Draft, SummaryRequest, shortened};
+use longhaul_summarize::{Draft, SummaryRequest, rules::cut, shortened};
 use longhaul_transcript::{FileState, Tokens};
 
 use crate::event::whole_words;
 
 use super::{
-    cut::cut,
     page::{Page, TASK, of_the_person, persons_texts, sure, with_decisions_of_the_person},
     words,
 };
