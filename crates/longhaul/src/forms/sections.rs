@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest, rules::cut};
-use longhaul_transcript::ToolCall;
+use longhaul_transcript::{CallId, Entry, ToolCall};
 
 use super::{
     page::{Page, with_decisions_of_the_person, with_the_person},
@@ -81,13 +81,31 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
 }
 
 /// Returns the calls of the messages that the summary stands for. Among those that were read for it are some that stay in the view,
-/// between others that do not; where all stay in part, it stands for what is read.
+/// between others that do not; where all stay, it stands for those that do so only in part, or where none is known to, for what is read.
 fn calls<'a>(request: &SummaryRequest<'a>) -> Vec<&'a ToolCall> {
     let kept: HashSet<u64> = request.kept.iter().map(|entry| entry.id.ordinal).collect();
-    let stays = |ordinal: &u64| kept.contains(ordinal);
-    let all_stay = request.entries.iter().all(|entry| stays(&entry.id.ordinal));
-    let gone = request.entries.iter().filter(|entry| all_stay || !stays(&entry.id.ordinal));
-    gone.flat_map(|entry| entry.message.calls()).collect()
+    let gone = request.entries.iter().filter(|entry| !kept.contains(&entry.id.ordinal));
+    let gone: Vec<&Entry> = gone.collect();
+    if !gone.is_empty() {
+        return gone.into_iter().flat_map(|entry| entry.message.calls()).collect();
+    }
+    let clipped: Vec<&Entry> = request
+        .tail
+        .iter()
+        .zip(request.kept)
+        .filter(|(was, stays)| was.message != stays.message)
+        .map(|(was, _)| was)
+        .collect();
+    let answered: HashSet<&CallId> =
+        clipped.iter().flat_map(|entry| entry.message.results()).map(|result| &result.call_id).collect();
+    let is_clipped = |entry: &Entry| clipped.iter().any(|was| was.id == entry.id);
+    let of_entries =
+        || request.entries.iter().flat_map(|entry| entry.message.calls().map(move |call| (entry, call)));
+    let in_part: Vec<&ToolCall> = of_entries()
+        .filter(|(entry, call)| answered.contains(&call.id) || is_clipped(entry))
+        .map(|(_, call)| call)
+        .collect();
+    if in_part.is_empty() { of_entries().map(|(_, call)| call).collect() } else { in_part }
 }
 
 /// Returns each tool with its number of calls, the least used first, so that the others stay where not all fit.
@@ -176,7 +194,9 @@ mod tests {
     use longhaul_extract::FactIndex;
     use longhaul_summarize::SummaryRequest;
     use longhaul_tokens::CharsPer4;
-    use longhaul_transcript::{Message, Part, Role, SessionId, Tokens, ToolCall, Transcript};
+    use longhaul_transcript::{
+        Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript,
+    };
 
     use super::{merged, quick_lines};
 
@@ -205,6 +225,24 @@ mod tests {
             let lines = quick_lines(&SummaryRequest { kept, ..request });
             assert!(lines.starts_with("Tools used: read_file (3), execute_bash (3)\n"), "{lines}");
         }
+    }
+
+    // asserts 003-06
+    #[test]
+    fn where_all_messages_stay_the_calls_are_counted_whose_results_do_so_in_part() {
+        let call = |nth: usize| {
+            let arguments = format!(r#"{{"path":"src/part_{nth}.rs"}}"#);
+            let call = Part::ToolCall(ToolCall::function(format!("c{nth}"), "read_file", arguments));
+            let result = ToolResult::text(format!("c{nth}"), "fn relay() {}", Outcome::Succeeded);
+            [Message::new(Role::Assistant, vec![call]), Message::tool(result)]
+        };
+        let said: Transcript = (0..6).flat_map(call).collect();
+        let mut kept = said.entries().to_vec();
+        kept[3].message = Message::tool(ToolResult::text("c1", "…", Outcome::Succeeded)).into();
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(900));
+        let lines = quick_lines(&SummaryRequest { kept: &kept, tail: said.entries(), ..request });
+        assert_eq!(lines, "Tools used: read_file (1)\nFiles explored: src/part_1.rs");
     }
 
     #[test]
