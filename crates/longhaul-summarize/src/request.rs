@@ -43,6 +43,9 @@ pub struct SummaryRequest<'a> {
     pub depth: u32,
     /// The summary is made anew from `entries`: of `previous` a model is told only where it is not shown all that it stands for.
     pub is_rebuilt: bool,
+    /// Beside a model's words rules list so many things of a kind at most: of what was said, found, quoted and asked. The user's rules are
+    /// told whatever their number. `None` leaves it to the room that there is.
+    pub most_listed: Option<usize>,
 }
 
 impl<'a> SummaryRequest<'a> {
@@ -69,6 +72,7 @@ impl<'a> SummaryRequest<'a> {
             goal: None,
             depth: 0,
             is_rebuilt: false,
+            most_listed: None,
         }
     }
 

@@ -74,6 +74,7 @@ mod worked;
 
 pub use account::{MOST_FILES, task};
 pub use cut::cut;
+pub(crate) use cut::without_lines;
 pub use decided::decided;
 pub use gist::{gist, keeps_demands};
 pub use heading::{Heading, Leaves};
@@ -376,7 +377,10 @@ impl<'a> Reading<'a> {
         coverage.read(&least);
         let budget = request.limit - request.counter.count_text(&least);
         let choice = Choice::new(request, self.options, &goal, least, &places);
-        let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
+        let mut picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
+        if let Some(most) = request.most_listed {
+            page.keep_most_needed(&mut picks, most);
+        }
         let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
         if request.counter.count_text(&text) > request.limit {
             text = within(request, &text);

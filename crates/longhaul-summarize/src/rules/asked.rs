@@ -133,7 +133,8 @@ impl<'a> Fixed<'a> {
         let mut told: Vec<&str> = Vec::new();
         let mut apart: Vec<Decision> = Vec::new();
         for entry in in_turn {
-            if left_out.len() >= MOST_TRIED {
+            let is_full = self.request.most_listed.is_some_and(|most| lines.len() >= most);
+            if is_full || left_out.len() >= MOST_TRIED {
                 left_out.push(entry.id);
                 continue;
             }

@@ -44,6 +44,14 @@ pub fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> String {
     left(&lines, &leaving[..high.min(leaving.len())])
 }
 
+/// Returns a summary by rule without the lines that `goes` names. No heading and no fence stays without what it is for.
+pub(crate) fn without_lines(text: &str, goes: impl Fn(&str) -> bool) -> String {
+    let lines = lines(text);
+    let is_told = |at: &usize| !lines[*at].is_heading && !lines[*at].is_fence;
+    let gone: Vec<usize> = (0..lines.len()).filter(is_told).filter(|at| goes(lines[*at].text)).collect();
+    left(&lines, &gone)
+}
+
 fn lines(text: &str) -> Vec<Line<'_>> {
     /// Lines of the section on checks that stay nearly as long as what was asked for.
     const LAST_CHECKS: usize = 6;

@@ -521,6 +521,7 @@ impl CompactionPlan {
             goal: settings.goal.as_deref(),
             depth: self.depth,
             is_rebuilt: false,
+            most_listed: None,
         }
     }
 

@@ -86,6 +86,7 @@ mod tests {
                 goal: None,
                 depth: 1,
                 is_rebuilt: false,
+                most_listed: None,
             };
             let draft = beside(Some(&"The port is 4711, says the model. ".repeat(4)), &request, by_rule);
             assert_eq!(draft.text.contains("src/new.rs"), limit >= LEAST_LIMIT.0, "{limit}: {}", draft.text);
