@@ -101,7 +101,10 @@ fn tells(record: &SummaryRecord, what: &str) -> bool {
     !begins.is_empty() && one_line(&record.text).contains(begins)
 }
 
-/// Returns the lines of a summary in which somebody says something: no headings, no counts, nothing that is quoted of tools.
+/// What the lines of a preset's form begin with that only list.
+const LISTS: [&str; 4] = ["Tools used: ", "Files explored: ", "Commands run: ", "Files modified: "];
+
+/// Returns the lines of a summary in which somebody says something: no headings, no lists of ours, nothing that is quoted of tools.
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let mut in_fence = false;
     let is_said = move |line: &&str| {
@@ -109,7 +112,8 @@ fn statements(text: &str) -> impl Iterator<Item = &str> {
         in_fence ^= is_fence;
         let is_frame =
             line.starts_with(['#', '[', '(', '…']) || line.ends_with(':') || line.starts_with("---");
-        !is_fence && !in_fence && !is_frame && line.split_whitespace().count() >= LEAST_WORDS
+        let is_list = LISTS.iter().any(|label| line.starts_with(label));
+        !is_fence && !in_fence && !is_frame && !is_list && line.split_whitespace().count() >= LEAST_WORDS
     };
     text.lines().map(str::trim).map(|line| line.trim_start_matches("- ")).filter(is_said)
 }

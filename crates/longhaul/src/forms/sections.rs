@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest, rules::cut};
-use longhaul_transcript::{CallId, Entry, ToolCall};
+use longhaul_transcript::{CallId, ToolCall};
 
 use super::{
     page::{Page, with_decisions_of_the_person, with_the_person},
@@ -59,7 +59,7 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
     let mut page = Page::new(counter, request.limit.scaled(QUICK_SHARE));
     let share = |nth: u64| Page::new(counter, request.limit.scaled(QUICK_SHARE / (4 - nth) as f64));
     let calls = calls(request);
-    let tools = tools(&calls);
+    let tools = tools(&counted(&calls, request));
     let (mut files, mut commands) = (Vec::new(), Vec::new());
     for call in calls {
         let view = CallView::new(call);
@@ -81,31 +81,25 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
 }
 
 /// Returns the calls of the messages that the summary stands for. Among those that were read for it are some that stay in the view,
-/// between others that do not; where all stay, it stands for those that do so only in part, or where none is known to, for what is read.
+/// between others that do not; where all stay, it tells of what is read.
 fn calls<'a>(request: &SummaryRequest<'a>) -> Vec<&'a ToolCall> {
     let kept: HashSet<u64> = request.kept.iter().map(|entry| entry.id.ordinal).collect();
-    let gone = request.entries.iter().filter(|entry| !kept.contains(&entry.id.ordinal));
-    let gone: Vec<&Entry> = gone.collect();
-    if !gone.is_empty() {
-        return gone.into_iter().flat_map(|entry| entry.message.calls()).collect();
-    }
-    let clipped: Vec<&Entry> = request
-        .tail
-        .iter()
-        .zip(request.kept)
-        .filter(|(was, stays)| was.message != stays.message)
-        .map(|(was, _)| was)
-        .collect();
-    let answered: HashSet<&CallId> =
-        clipped.iter().flat_map(|entry| entry.message.results()).map(|result| &result.call_id).collect();
-    let is_clipped = |entry: &Entry| clipped.iter().any(|was| was.id == entry.id);
-    let of_entries =
-        || request.entries.iter().flat_map(|entry| entry.message.calls().map(move |call| (entry, call)));
-    let in_part: Vec<&ToolCall> = of_entries()
-        .filter(|(entry, call)| answered.contains(&call.id) || is_clipped(entry))
-        .map(|(_, call)| call)
-        .collect();
-    if in_part.is_empty() { of_entries().map(|(_, call)| call).collect() } else { in_part }
+    let stays = |ordinal: &u64| kept.contains(ordinal);
+    let all_stay = request.entries.iter().all(|entry| stays(&entry.id.ordinal));
+    let gone = request.entries.iter().filter(|entry| all_stay || !stays(&entry.id.ordinal));
+    gone.flat_map(|entry| entry.message.calls()).collect()
+}
+
+/// Returns those of the `calls` that stay in the view only in part, with what they were answered; all of them where there are none. The
+/// header counts these messages, and so are their calls.
+fn counted<'a>(calls: &[&'a ToolCall], request: &SummaryRequest<'_>) -> Vec<&'a ToolCall> {
+    let pairs = request.tail.iter().zip(request.kept);
+    let clipped = || pairs.clone().filter(|(was, stays)| was.message != stays.message).map(|(was, _)| was);
+    let own = clipped().flat_map(|was| was.message.calls()).map(|call| &call.id);
+    let answered = clipped().flat_map(|was| was.message.results()).map(|result| &result.call_id);
+    let ids: HashSet<&CallId> = own.chain(answered).collect();
+    let in_part: Vec<&ToolCall> = calls.iter().copied().filter(|call| ids.contains(&call.id)).collect();
+    if in_part.is_empty() { calls.to_vec() } else { in_part }
 }
 
 /// Returns each tool with its number of calls, the least used first, so that the others stay where not all fit.
@@ -242,7 +236,10 @@ mod tests {
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
         let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(900));
         let lines = quick_lines(&SummaryRequest { kept: &kept, tail: said.entries(), ..request });
-        assert_eq!(lines, "Tools used: read_file (1)\nFiles explored: src/part_1.rs");
+        assert_eq!(
+            lines,
+            "Tools used: read_file (1)\nFiles explored: src/part_0.rs, src/part_1.rs, src/part_2.rs, src/part_3.rs, src/part_4.rs, src/part_5.rs"
+        );
     }
 
     #[test]
