@@ -47,7 +47,7 @@ async fn plan(work: &mut Work) {
             return;
         }
     }
-    panic!("no model was asked");
+    assert!(work.calls() > 0, "no model was asked");
 }
 
 // asserts 000-22, all-02
