@@ -192,6 +192,9 @@ pub(crate) fn settles(sentence: &str) -> bool {
     if asks {
         return false;
     }
+    if names_what_is_chosen(&lower) {
+        return true;
+    }
     let Some(choice) = persons_choices().and_then(|any| any.find(&lower)) else {
         return sets_against(&lower);
     };
@@ -217,6 +220,33 @@ pub(crate) fn settles(sentence: &str) -> bool {
     let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
     !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
 }
+
+/// What is chosen stands among the words of choosing: `Option B it is: Kelmar for the parking`, `Fine, Brunwick then for the tickets`,
+/// `Let's book Odessane for the lighting`.
+fn names_what_is_chosen(lower: &str) -> bool {
+    let Some(named) = NAMED.as_ref().and_then(|named| named.captures(lower)) else { return false };
+    let mut words = named.iter().skip(1).flatten().flat_map(|part| part.as_str().split_whitespace());
+    !words.any(|word| NOT_CHOSEN.contains(&word.trim_matches([',', '\''])))
+}
+
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?((?:\S+ ){1,4})it is[:;—-]",
+        r"|^(?:fine|ok|okay|right|alright|good|yes|agreed),? (?:so |we )?((?:\S+ ){1,4})then (?:for|as|in|at|on|with) ",
+        r"|^(?:(?:so|ok|okay|fine|right|good|then|alright|yes),? )?(?:let's|let us|we'll|we will|i'll|i will) ",
+        r"(?:book|hire|buy|order|rent|reserve|commission|appoint|invite|name|call|use|have) (\S+(?: \S+){0,5}?) (?:for|as|on|at|to) ",
+    ))
+    .ok()
+});
+
+/// Who says these says what is there, what is to be done, or asks; nothing is chosen by them.
+const NOT_CHOSEN: &[&str] = &[
+    "here", "there", "what", "how", "where", "why", "who", "that's", "i", "you", "he", "she", "they",
+    "think", "know", "mean", "look", "a look", "tell", "show", "explain", "check", "run", "try", "go",
+    "read", "write", "see", "fix", "add", "make", "do", "give", "list", "find", "wait", "start", "begin",
+    "continue", "proceed", "not", "if", "maybe", "perhaps", "whether", "grep", "tool", "them", "it", "back",
+    "me",
+];
 
 /// "Release is 2.0, not 1.9": few words set one thing against another.
 fn sets_against(lower: &str) -> bool {
@@ -266,7 +296,9 @@ fn persons_choices() -> Option<&'static Regex> {
 
 fn may_settle(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
-    lower.contains(", not ") || persons_choices().is_some_and(|any| any.is_match(&lower))
+    // Of several lines each is looked at by itself.
+    let names = || lower.lines().any(|line| NAMED.as_ref().is_some_and(|named| named.is_match(line.trim())));
+    lower.contains(", not ") || persons_choices().is_some_and(|any| any.is_match(&lower)) || names()
 }
 
 /// How persons choose beside [`CHOICES`].
@@ -283,6 +315,7 @@ const PERSONS: &str = concat!(
     // An order that chooses.
     r"|^(?:please )?(?:take|choose|pick|go with|go for|stick with|stick to|stay with|switch to|drop|ditch|scrap|postpone) ",
     r"|^(?:approved|confirmed|accepted|rejected|decided|decision|final|final answer|verdict|agreed)\b[:,.]?|^make (?:it|that|them) (?:\d|an? |the )",
+    r"|^(?:ok|okay|so|right|alright|fine|good|well|yes|then)[,.:!]? (?:it's |that's |we've |we have )?(?:approved|decided|settled|agreed)\b[:,.!]",
     r"|^(?:yes|yep|yeah|ok|okay|fine|right|good|sure|no)[,.]? (?:then )?(?:go (?:with|for)|use|take|drop|keep|both|neither|option|the (?:first|second|third|latter|former))\b",
     r"|^(?:option|variant|plan) [a-z0-9](?:[.,!]|$)|^(?:the )?(?:first|second|third|latter|former) (?:one|option|variant|way)\b",
     // What becomes of a thing.
@@ -510,6 +543,41 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
         ];
         for one in none {
             assert!(!settles(one), "{one}");
+        }
+    }
+
+    // asserts 002-18
+    #[test]
+    fn what_is_chosen_may_stand_among_the_words_of_choosing() {
+        let some = [
+            "OK, decided: the main stage goes to Zanotti.",
+            "Right, it's settled: the exporter streams.",
+            "Option B it is: Kelmar for the parking.",
+            "Ok, the second draft it is; send it to the printer.",
+            "Fine, Brunwick then for the tickets.",
+            "OK, the blue tent then for the workshops.",
+            "Let's book Odessane for the lighting, the other offer is too expensive.",
+            "Let's use Lagrun as the queue backend, the other one is too slow.",
+            "We'll hire the Tarn brothers for the security.",
+            "I'll name it.",
+        ];
+        for one in &some[..9] {
+            assert_eq!(decided(&format!("user: {one}")), [*one]);
+        }
+        let none = [
+            "Here it is: the log of last night.",
+            "What I think it is: a race in the relay.",
+            "OK, look then for the callers.",
+            "Fine, tell me then for which modules that holds.",
+            "Let's have a look at the log.",
+            "Let's use it for now and see.",
+            "Could we book Odessane for the lighting?",
+            "Okay, run the tests then on the relay.",
+            "OK, so far so good.",
+            some[9],
+        ];
+        for one in none {
+            assert_eq!(decided(&format!("user: {one}")), [""; 0], "{one}");
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::{
     AnswerSchema, ClientError, Completion, InvalidAnswer,
     repair::repair,
-    reply::{body, clean, strip_fence},
+    reply::{body, clean, states_something, strip_fence},
     sentences::sentences,
     shortened,
 };
@@ -162,6 +162,9 @@ impl Answer {
     /// When the answer is not a summary; see [`InvalidAnswer`].
     pub(crate) fn read_prose(completion: &Completion) -> Result<(Answer, Vec<String>), InvalidAnswer> {
         let text = body(completion)?;
+        if !states_something(text) {
+            return Err(InvalidAnswer::NoStatement);
+        }
         let mut notes = Vec::new();
         let mut answer = Answer { narrative: text.to_owned(), ..Answer::default() };
         answer.cap(&mut notes);

@@ -58,6 +58,43 @@ pub fn with_facts(
     draft
 }
 
+/// Returns `draft`, in whose text a model's words stand, with facts by rule that it does not tell behind it, in a section of their own,
+/// where it leaves most of the limit free: a model that says little is not to leave the rest of the work untold. Its data stay.
+pub fn with_facts_in_free_room(
+    draft: Draft,
+    request: &SummaryRequest<'_>,
+    by_rule: impl Fn(&SummaryRequest<'_>) -> Draft,
+) -> Draft {
+    let (counter, limit) = (request.counter, request.limit);
+    let said = draft.text.trim();
+    let spent = counter.count_text(said);
+    if spent >= limit.scaled(WORDS_SHARE) || says_nothing(&draft) {
+        return draft;
+    }
+    let kept = with_said(request, said);
+    let mut room = limit - counter.count_text(&format!("{said}{}", heading()));
+    for _ in 0..TRIES {
+        if room < LEAST_FREE {
+            break;
+        }
+        let facts = by_rule(&SummaryRequest { kept: &kept, limit: room, ..*request });
+        if says_nothing(&facts) {
+            break;
+        }
+        let facts = Draft { text: untold(&facts.text, said), ..facts };
+        if says_nothing(&facts) {
+            break;
+        }
+        let text = format!("{said}{}", section(&facts));
+        let tokens = counter.count_text(&text);
+        if tokens <= limit {
+            return Draft { text, tokens, ..draft };
+        }
+        room = room.min(facts.tokens) - (tokens - limit) - Tokens(1);
+    }
+    draft
+}
+
 /// Returns `draft` with the user's `rules` behind its words, verbatim, as far as neither they nor what stays shows them: for the mode
 /// `llm`, in which nothing else stands beside a summarizer's words. They may take all that the words leave of the limit, what is wanted
 /// only at the moment no more than a share. Of more than that the newest are told. Words that leave them no room give way up to that
@@ -148,6 +185,32 @@ fn beginning(words: &str, fits: impl Fn(&str) -> bool) -> String {
     if low == 0 { String::new() } else { cut(low) }
 }
 
+/// Returns the lines of `facts` that `said` does not tell, and no heading and no fence around none.
+fn untold(facts: &str, said: &str) -> String {
+    let said = one_line(said);
+    let is_said = |line: &str| {
+        let bare = one_line(line.trim().trim_start_matches("- "));
+        let bare = match bare.split_once([' ', ':']) {
+            Some((handle, rest)) if is_handle(handle) => rest.trim_start_matches([':', ' ']),
+            _ => &bare,
+        };
+        // What became of it stands behind it.
+        let bare =
+            bare.strip_suffix(')').and_then(|bare| bare.rsplit_once(" (")).map_or(bare, |(bare, _)| bare);
+        bare.split_whitespace().count() >= LEAST_TOLD && said.contains(bare)
+    };
+    rules::without_lines(facts, is_said)
+}
+
+/// Returns whether a word names a message: `m12`.
+fn is_handle(word: &str) -> bool {
+    word.strip_prefix('m')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A line of fewer words may stand elsewhere by chance.
+const LEAST_TOLD: usize = 3;
+
 /// Returns what stands between the words and the facts.
 fn heading() -> String {
     format!("\n\n## {EXACTLY}\n")
@@ -198,6 +261,9 @@ fn below(text: &str) -> String {
 
 /// The user's rules get at most this share of the limit where the words leave less.
 const RULES_SHARE: f64 = 0.35;
+
+/// In less room than this, what is free stays so.
+const LEAST_FREE: Tokens = Tokens(100);
 
 /// How often the facts are asked for again in less room.
 const TRIES: usize = 4;

@@ -431,6 +431,7 @@ impl Ladder {
             &request.limit.0.to_le_bytes(),
             &request.depth.to_le_bytes(),
             &[u8::from(request.is_rebuilt)],
+            &request.most_listed.map_or(u64::MAX, |most| most as u64).to_le_bytes(),
             made_with.as_bytes(),
             &options,
             &models,
@@ -504,7 +505,8 @@ impl Summarizer for Ladder {
         if request.entries.is_empty() {
             return Err(SummarizeError::NothingToDo);
         }
-        let by_rule = self.rules.summarize(request).await?;
+        // Alone, rules tell as much as there is room for.
+        let by_rule = self.rules.summarize(SummaryRequest { most_listed: None, ..request }).await?;
         if !self.asks_models(&request) {
             return Ok(by_rule);
         }

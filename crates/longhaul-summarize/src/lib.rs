@@ -85,7 +85,9 @@ mod update;
 pub mod written;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile};
-pub use beside::{WORDS_SHARE, with_facts, with_facts_in_data, with_rules, with_rules_in_data};
+pub use beside::{
+    WORDS_SHARE, with_facts, with_facts_in_data, with_facts_in_free_room, with_rules, with_rules_in_data,
+};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};

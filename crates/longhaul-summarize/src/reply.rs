@@ -20,6 +20,9 @@ pub enum InvalidAnswer {
     /// There is nothing in it.
     #[error("the answer is empty")]
     Empty,
+    /// It has words, and no section and no statement.
+    #[error("the answer states nothing")]
+    NoStatement,
     /// It holds reasoning and no answer.
     #[error("the answer holds reasoning only")]
     ReasoningOnly,
@@ -91,6 +94,19 @@ pub(crate) fn body(completion: &Completion) -> Result<&str, InvalidAnswer> {
     }
     Ok(text)
 }
+
+/// Returns whether a text states anything: a sentence has more than a word or two, a section has something under it.
+pub(crate) fn states_something(text: &str) -> bool {
+    let is_blankless = |c: char| c >= FIRST_WITHOUT_BLANKS && c.is_alphabetic();
+    let in_words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+    in_words + text.chars().filter(|c| is_blankless(*c)).count() / 2 >= LEAST_STATED
+}
+
+/// Words of the shortest account of a conversation.
+const LEAST_STATED: usize = 4;
+
+/// The first letter of the scripts of the Far East, which set no blanks.
+const FIRST_WITHOUT_BLANKS: char = '\u{2e80}';
 
 /// Marks that open a tool call in the text of models whose server does not parse their calls: Hermes and Qwen, Llama,
 /// Mistral, Anthropic's XML form, Gemma, DeepSeek.

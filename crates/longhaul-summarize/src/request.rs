@@ -45,6 +45,9 @@ pub struct SummaryRequest<'a> {
     pub is_rebuilt: bool,
     /// The summary stays as it is when what is `kept` is summarized: the next one stands behind it. It tells nothing by where it stands now.
     pub stays: bool,
+    /// Beside a model's words rules list so many things of a kind at most: of what was said, found, quoted and asked. The user's rules are
+    /// told whatever their number. `None` leaves it to the room that there is.
+    pub most_listed: Option<usize>,
 }
 
 impl<'a> SummaryRequest<'a> {
@@ -72,6 +75,7 @@ impl<'a> SummaryRequest<'a> {
             depth: 0,
             is_rebuilt: false,
             stays: false,
+            most_listed: None,
         }
     }
 

@@ -27,6 +27,7 @@ mod carried;
 mod choose;
 mod clip;
 mod coverage;
+mod cut;
 mod decided;
 mod deed;
 mod deeds;
@@ -72,6 +73,8 @@ mod values;
 mod worked;
 
 pub use account::{MOST_FILES, task};
+pub use cut::cut;
+pub(crate) use cut::without_lines;
 pub use decided::decided;
 pub use gist::{gist, keeps_demands};
 pub use heading::{Heading, Leaves};
@@ -374,13 +377,13 @@ impl<'a> Reading<'a> {
         coverage.read(&least);
         let budget = request.limit - request.counter.count_text(&least);
         let choice = Choice::new(request, self.options, &goal, least, &places);
-        let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
+        let mut picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
+        if let Some(most) = request.most_listed {
+            page.keep_most_needed(&mut picks, most);
+        }
         let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
         if request.counter.count_text(&text) > request.limit {
-            text = without_last_heading(whole_lines(
-                &text,
-                clip::to_tokens(&text, request.limit, request.counter),
-            ));
+            text = within(request, &text);
         }
         text = asked::without_empty_promise(frames::without(text));
         Draft {
@@ -393,6 +396,20 @@ impl<'a> Reading<'a> {
         }
     }
 }
+
+/// Returns as much of `text` as the limit has room for: whole lines, or where none fits that says something its beginning.
+fn within(request: &SummaryRequest<'_>, text: &str) -> String {
+    let whole = cut(text, request.counter, request.limit);
+    if whole.lines().any(|line| !line.starts_with(['#', '`'])) {
+        return whole;
+    }
+    // A fence that is left open is closed.
+    let room = request.limit - request.counter.count_text(FENCE);
+    cut::closed(&without_last_heading(whole_lines(text, clip::to_tokens(text, room, request.counter))))
+}
+
+/// What closes a fence at the end of a text.
+const FENCE: &str = "\n````";
 
 /// Returns `cut`, which is the beginning of `text`, without a line that was cut in its middle: half a rule may say something else. The
 /// first that stands there may be all there is.

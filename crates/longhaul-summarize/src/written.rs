@@ -84,10 +84,15 @@ pub fn joined<'a>(records: impl Iterator<Item = &'a SummaryRecord> + Clone) -> S
 }
 
 /// Returns the heading over a model's words in a summary by rule behind `previous`: up to where the model had read, and
-/// what before that it left untold.
+/// what before that it left untold. A model that had left out some of it from the first message on told of it in part.
 pub fn heading(previous: Option<&SummaryRecord>) -> String {
     let until = previous.map_or(0, read_until);
     let untold = previous.map_or_else(Vec::new, |previous| untold(previous, until));
+    let told_before = untold.first().filter(|_| untold.len() > MOST_UNTOLD).copied().unwrap_or(until);
+    let covered = previous.map_or(&[][..], |previous| &previous.covered);
+    if !covered.is_empty() && covered.iter().all(|covered| covered.ordinal >= told_before) {
+        return format!("{HEADING}, in part");
+    }
     match untold.first() {
         None => format!("{HEADING} m{until}"),
         Some(first) if untold.len() > MOST_UNTOLD => format!("{HEADING} m{first}"),
@@ -158,6 +163,36 @@ mod tests {
             marked(&format!("{quoted}#{HEADING} m40\nolder\n\n{HEADING} m7\nnew words")),
             Some(" m7\nnew words")
         );
+    }
+
+    #[test]
+    fn nothing_comes_before_the_first_message() {
+        let covered = |ordinal| longhaul_transcript::Covered {
+            ordinal,
+            sha256: longhaul_transcript::ContentHash([0; 32]),
+        };
+        let span = |start, end| longhaul_transcript::Span { start, end };
+        // Of forty messages a model read two that stay in part, and all others stay whole.
+        let record = SummaryRecord {
+            mode: SummaryMode::Llm,
+            covered: vec![covered(9), covered(30)],
+            covers: span(9, 31),
+            kept: vec![span(1, 40)],
+            ..longhaul_testkit::record("The port is 4711.")
+        };
+        let in_part = format!("{HEADING}, in part");
+        assert_eq!(heading(Some(&record)), in_part);
+        // What rules say then does not tell how far the model had read.
+        let by_rule = SummaryRecord {
+            mode: SummaryMode::Rules,
+            text: format!("## Changed files\na.rs\n\n{in_part}\nThe port is 4711."),
+            covered: (1..40).map(covered).collect(),
+            covers: span(1, 40),
+            kept: Vec::new(),
+            ..record
+        };
+        assert_eq!(words(&by_rule).unwrap(), "The port is 4711.");
+        assert_eq!((read_until(&by_rule), heading(Some(&by_rule))), (1, in_part));
     }
 
     #[test]

@@ -4,14 +4,13 @@
 //! the text is put into that form before it becomes a record. Elsewhere it stays as the summarizer wrote it. Nothing is
 //! added that the draft or the conversation does not say, and the limit holds.
 
-mod cut;
 mod headings;
 mod lines;
 mod page;
 mod sections;
 mod session;
 
-use longhaul_summarize::{Draft, SummaryRequest, rules::OMITTED};
+use longhaul_summarize::{Answer, Draft, SummaryRequest, rules::OMITTED};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
@@ -80,6 +79,19 @@ pub(crate) fn left_out(
 /// fact.
 pub(crate) fn shows_words_alone(preset: Option<Preset>) -> bool {
     matches!(preset, Some(Preset::Rolling | Preset::TwoTier))
+}
+
+/// Returns whether `preset`'s document shows a model's words, and `draft` has them in that form: facts by rule that stood beside them
+/// do not stand there any more.
+pub(crate) fn shows_words(preset: Option<Preset>, draft: &Draft) -> bool {
+    let is_of_words = matches!(preset, Some(Preset::ContextManager | Preset::Session | Preset::TwoTier));
+    let is_shaped = preset != Some(Preset::ContextManager) || draft.mode != SummaryMode::Llm;
+    is_of_words && is_shaped && !draft.is_edited() && words(draft).is_some()
+}
+
+/// Returns how many things of a kind `preset`'s document lists at most, where it bounds its lists.
+pub(crate) fn most_listed(preset: Option<Preset>) -> Option<usize> {
+    (preset == Some(Preset::Chain)).then_some(Answer::MAX_ENTRIES)
 }
 
 /// Returns a model's own words; `None` where rules wrote the draft.

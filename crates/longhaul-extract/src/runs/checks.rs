@@ -102,11 +102,45 @@ impl Check {
                 _ => line.push_str(&format!("; failed in m{}: {error}", failure.message)),
             }
         }
-        if let Some(cure) = self.cure.as_ref().filter(|cure| !cure.edits.is_empty()) {
-            let edits: Vec<String> =
-                cure.edits.iter().take(4).map(|(path, message)| format!("{path} (m{message})")).collect();
-            line.push_str(&format!("; then edited: {}", edits.join(", ")));
+        let edits = self.likely_cures();
+        if !edits.is_empty() {
+            let told: Vec<String> =
+                edits.iter().take(MOST_EDITS).map(|(path, message)| format!("{path} (m{message})")).collect();
+            let more = match edits.len().saturating_sub(MOST_EDITS) {
+                0 => String::new(),
+                count => format!(" and {count} more"),
+            };
+            line.push_str(&format!("; then edited: {}{more}", told.join(", ")));
         }
         line
     }
+
+    /// Returns the files that were edited between the last failure and the run that passed, each with its last edit: those that the
+    /// command or the error names first, then the others, the nearest to the run that passed first.
+    fn likely_cures(&self) -> Vec<(&str, u64)> {
+        let mut edits: Vec<(&str, u64)> = Vec::new();
+        for (path, message) in self.cure.iter().flat_map(|cure| cure.edits.iter().rev()) {
+            if edits.iter().all(|(known, _)| *known != path) {
+                edits.push((path, *message));
+            }
+        }
+        let error = self.failure.as_ref().and_then(|failure| failure.error.as_deref()).unwrap_or_default();
+        edits.sort_by_key(|(path, _)| !names(&self.last.heart, path) && !names(error, path));
+        edits
+    }
+}
+
+/// So many of the files that were edited before a check passed are told.
+const MOST_EDITS: usize = 4;
+
+/// Returns whether a text names the file at `path`: by its path, or by as much of its end as it gives.
+fn names(text: &str, path: &str) -> bool {
+    let mut words = text
+        .split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ':' | '='));
+    words.any(|word| {
+        let word = word.trim_start_matches("./");
+        word == path
+            || word.contains('.') && path.strip_suffix(word).is_some_and(|before| before.ends_with('/'))
+            || path.contains('/') && word.ends_with(path) && word[..word.len() - path.len()].ends_with('/')
+    })
 }

@@ -186,6 +186,28 @@ tool#c3: test result: ok. 3 passed; 0 failed; 0 ignored
     );
 }
 
+// asserts 000-21
+#[test]
+fn what_the_command_names_and_what_was_edited_last_is_told_first_as_its_cure() {
+    let mut said = String::from(
+        "user: go\nassistant: !Bash#c1 {\"command\":\"npm test -- src/auth/login.ts\"}\ntool#c1!: TypeError: take is not a function\n",
+    );
+    for (nth, path) in
+        ["a", "b", "auth/login", "c", "a", "d", "e"].iter().map(|name| format!("src/{name}.ts")).enumerate()
+    {
+        said.push_str(&format!(
+            "assistant: !Edit#e{nth} {{\"file_path\":\"{path}\",\"old_string\":\"a{nth}\",\"new_string\":\"b{nth}\"}}\ntool#e{nth}: ok\n"
+        ));
+    }
+    said.push_str("assistant: !Bash#c2 {\"command\":\"npm test -- src/auth/login.ts\"}\ntool#c2: Tests: 3 passed\nExit code: 0\n");
+    let said = longhaul_testkit::transcript(&said);
+    let all = checks(&runs(said.entries()), &crate::trail(said.entries()));
+    let line = all[0].line();
+    let told =
+        "; then edited: src/auth/login.ts (m7), src/e.ts (m15), src/d.ts (m13), src/a.ts (m11) and 2 more";
+    assert!(line.ends_with(told), "{line}");
+}
+
 #[test]
 fn a_script_that_fails_in_another_command_is_a_check_that_failed() {
     let said = longhaul_testkit::transcript(

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::{Decision, Domain, FileHistory, Subject, Subjects, decisions, speaker::Speakers};
+use longhaul_extract::{
+    Decision, Domain, FileHistory, Runs, Subject, Subjects, decisions, each_act, speaker::Speakers,
+};
 use longhaul_transcript::{
     CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Role, Summary, SummaryMode,
 };
@@ -41,7 +43,7 @@ pub(super) fn account(
         domain_entities: entities(subjects),
         files: notes(acts, request),
         commands: commands(runs),
-        errors: errors(runs),
+        errors: errors(runs, &later_runs(request)),
         tools_used: acts.tools.clone(),
         constraints: latest(demanded, MOST_CONSTRAINTS),
         goal: first_task(few.persons).map(|task| goal(task, speakers)).unwrap_or_default(),
@@ -238,10 +240,19 @@ fn commands(runs: &[Run]) -> Vec<CommandNote> {
     notes.into_iter().map(|(note, _)| note).collect()
 }
 
-fn errors(runs: &[Run]) -> Vec<ErrorNote> {
+/// Returns the runs among the messages that stay: what failed before may have passed there.
+fn later_runs(request: &SummaryRequest<'_>) -> Vec<Run> {
+    let mut later = Runs::default();
+    each_act(request.tail_beside_entries(), |act| later.take(act));
+    super::runs::runs(&later.done())
+}
+
+fn errors(runs: &[Run], later: &[Run]) -> Vec<ErrorNote> {
     let mut notes: Vec<ErrorNote> = Vec::new();
     // The next run of the same command that passes resolves the error.
     let mut passed: BTreeMap<&str, u64> = BTreeMap::new();
+    let of_later = later.iter().rev().filter(|run| run.passed);
+    passed.extend(of_later.map(|run| (run.command.as_str(), run.message)));
     for run in runs.iter().rev() {
         match &run.error {
             _ if run.passed => {

@@ -123,7 +123,11 @@ impl<'a> Fixed<'a> {
         let is_service = self.request.index.domain() == Domain::Service;
         let gives_id = |entry: &Entry| entry.message.texts().any(names_an_id);
         let known_by = asked.iter().rev().filter(|entry| is_service && !is_first(entry) && gives_id(entry));
-        let others = newest.iter().copied().chain(worked).chain(passing);
+        // What a person decides comes before what they ask and is answered.
+        let settles = |entry: &Entry| self.decided.iter().any(|one| one.message == entry.id.ordinal);
+        let (deciding, passing): (Vec<&&Entry>, Vec<&&Entry>) =
+            passing.into_iter().partition(|entry| settles(entry));
+        let others = newest.iter().copied().chain(deciding).chain(worked).chain(passing);
         let in_turn = first.chain(known_by).chain(of_pages.iter().copied()).chain(backs).chain(others);
         let mut lines: Vec<(&Entry, String)> = Vec::new();
         let mut left_out: Vec<MessageId> = Vec::new();
@@ -131,7 +135,8 @@ impl<'a> Fixed<'a> {
         let mut told: Vec<&str> = Vec::new();
         let mut apart: Vec<Decision> = Vec::new();
         for entry in in_turn {
-            if left_out.len() >= MOST_TRIED {
+            let is_full = self.request.most_listed.is_some_and(|most| lines.len() >= most);
+            if is_full || left_out.len() >= MOST_TRIED {
                 left_out.push(entry.id);
                 continue;
             }

@@ -83,6 +83,16 @@ impl Page<'_> {
         text.trim_end().to_string()
     }
 
+    /// Keeps of `picks`, the most needed first, so many under each heading.
+    pub(crate) fn keep_most_needed(&self, picks: &mut Vec<usize>, most: usize) {
+        let mut counts: BTreeMap<Heading, usize> = BTreeMap::new();
+        picks.retain(|at| {
+            let count = counts.entry(self.heading(*at)).or_default();
+            *count += 1;
+            *count <= most
+        });
+    }
+
     /// Returns whether a person decides something in the statement at this place.
     fn is_decided_by_the_user(&self, at: usize) -> bool {
         let statement = &self.pool.all()[at];

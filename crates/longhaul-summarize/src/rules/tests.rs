@@ -7,6 +7,7 @@ use longhaul_transcript::{Entry, Message, SessionId, SummaryMode, Tokens};
 use proptest::prelude::*;
 
 mod edits;
+mod fences;
 mod landed;
 mod persons_rules;
 mod records;

@@ -524,6 +524,7 @@ impl CompactionPlan {
             depth: self.depth,
             is_rebuilt: false,
             stays: source.earlier.stays,
+            most_listed: None,
         }
     }
 

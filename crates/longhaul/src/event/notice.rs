@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use longhaul_extract::{family, looks_after_one};
 use longhaul_summarize::rules::{MOST_FILES, OMITTED};
 use longhaul_transcript::{
-    CommandNote, FileState, Summary, SummaryRecord, ToolCall, ToolUse, grouped, one_line,
+    CommandNote, FileState, Summary, SummaryMode, SummaryRecord, ToolCall, ToolUse, grouped, one_line,
 };
 
 use crate::{compact::SHORTENED, session::Rewrite};
@@ -46,9 +46,11 @@ pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64)
         format!("Messages: {messages_before} → {messages_after} ({reduction}% reduction)"),
         format!("Tokens saved: ~{}", grouped(saved.0)),
     ];
-    let goal = Some(&summary.goal).filter(|goal| summary.key_points.is_empty() && !goal.is_empty());
-    let topics: Vec<String> =
-        summary.key_points.iter().chain(goal).take(3).map(|topic| whole_words(topic, WIDTH - 6)).collect();
+    let mut topics = rewrite.record.as_deref().map(topics).unwrap_or_default();
+    if topics.is_empty() {
+        topics.extend(Some(summary.goal.clone()).filter(|goal| !goal.is_empty()));
+    }
+    let topics: Vec<String> = topics.iter().map(|topic| whole_words(topic, WIDTH - 6)).collect();
     if !topics.is_empty() {
         lines.extend([String::new(), "Key Topics:".to_owned()]);
         lines.extend(topics.into_iter().map(|topic| format!("• {topic}")));
@@ -78,17 +80,55 @@ const RECOGNIZED: usize = 200;
 
 /// Returns the decisions that the summary's text tells: a record may know more than there was room for.
 fn told(record: &SummaryRecord) -> Vec<&String> {
-    let text = one_line(&record.text);
-    // A long one stands there in short.
-    let is_told =
-        |decision: &&String| text.contains(&one_line(decision).chars().take(RECOGNIZED).collect::<String>());
-    record.summary.decisions.iter().filter(is_told).collect()
+    record.summary.decisions.iter().filter(|decision| tells(record, decision)).collect()
 }
+
+/// Returns what the summary's text is about: its key points where it tells them, else how a model's begins.
+fn topics(record: &SummaryRecord) -> Vec<String> {
+    let points = &record.summary.key_points;
+    let told: Vec<String> =
+        points.iter().filter(|point| tells(record, point)).take(MOST_TOPICS).cloned().collect();
+    if !told.is_empty() || points.is_empty() && record.mode == SummaryMode::Rules {
+        return told;
+    }
+    statements(&record.text).take(MOST_TOPICS).map(|line| whole_words(line, TOPIC_CHARS)).collect()
+}
+
+/// Returns whether the text of a record tells this; something long stands there in short.
+fn tells(record: &SummaryRecord, what: &str) -> bool {
+    let begins: String = one_line(what).chars().take(RECOGNIZED).collect();
+    let begins = begins.trim().trim_end_matches('…').trim_end();
+    !begins.is_empty() && one_line(&record.text).contains(begins)
+}
+
+/// What the lines of a preset's form begin with that only list.
+const LISTS: [&str; 4] = ["Tools used: ", "Files explored: ", "Commands run: ", "Files modified: "];
+
+/// Returns the lines of a summary in which somebody says something: no headings, no lists of ours, nothing that is quoted of tools.
+fn statements(text: &str) -> impl Iterator<Item = &str> {
+    let mut in_fence = false;
+    let is_said = move |line: &&str| {
+        let is_fence = line.starts_with("```");
+        in_fence ^= is_fence;
+        let is_frame =
+            line.starts_with(['#', '[', '(', '…']) || line.ends_with(':') || line.starts_with("---");
+        let is_list = LISTS.iter().any(|label| line.starts_with(label));
+        !is_fence && !in_fence && !is_frame && !is_list && line.split_whitespace().count() >= LEAST_WORDS
+    };
+    text.lines().map(str::trim).map(|line| line.trim_start_matches("- ")).filter(is_said)
+}
+
+/// So many topics are named, each in one line of so many characters.
+const MOST_TOPICS: usize = 3;
+const TOPIC_CHARS: usize = 80;
+
+/// A topic has so many words.
+const LEAST_WORDS: usize = 3;
 
 /// Returns what a summary is about, in a few lines.
 fn points(record: &SummaryRecord) -> Vec<String> {
     let (summary, text) = (&record.summary, &record.text);
-    let mut points: Vec<String> = summary.key_points.iter().take(3).cloned().collect();
+    let mut points = topics(record);
     let changed: Vec<&str> = changed(summary).collect();
     if !changed.is_empty() {
         // Those that the text names.
@@ -176,7 +216,7 @@ mod tests {
                 ..Summary::default()
             },
             ..longhaul_testkit::record(
-                "Authentication was built.\n\nFiles modified: auth.ts, login.tsx\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism",
+                "Discussed authentication implementation.\n\nFiles modified: auth.ts, login.tsx\nKey decisions:\n- Decided to use JWT tokens with refresh mechanism",
             )
         }
     }
@@ -196,6 +236,28 @@ mod tests {
             Recent conversation preserved. You can continue normally.
         "#]]
         .assert_eq(&notice(&record()).unwrap());
+    }
+
+    // asserts 002-26
+    #[test]
+    fn what_the_text_does_not_tell_is_no_topic() {
+        let text =
+            "## Summary\nThe relay was moved.\n- The queue is durable now.\n```\nnot a word of it\n```";
+        let key_points = vec!["How would you test the mailer?".into(), "The queue is durable now".into()];
+        let of = |summary: Summary, mode| {
+            let told = SummaryRecord { summary, mode, text: text.into(), ..record() };
+            notice(&told)
+                .unwrap()
+                .lines()
+                .filter_map(|line| line.strip_prefix("- ").map(str::to_owned))
+                .collect()
+        };
+        let told: Vec<String> =
+            of(Summary { key_points: key_points.clone(), ..Summary::default() }, SummaryMode::Llm);
+        assert_eq!(told, ["The queue is durable now"]);
+        let untold = Summary { key_points: key_points[..1].to_vec(), ..Summary::default() };
+        assert_eq!(of(untold, SummaryMode::Llm), ["The relay was moved.", "The queue is durable now."]);
+        assert_eq!(of(Summary::default(), SummaryMode::Rules), [""; 0]);
     }
 
     #[test]

@@ -3,11 +3,10 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use longhaul_extract::CallView;
-use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_summarize::{Draft, SummaryRequest, rules::cut};
 use longhaul_transcript::{ErrorNote, FileState, Summary, Tokens};
 
 use super::{
-    cut::cut,
     page::{of_the_person, owed_to_rules, sure, with_decisions_of_the_person, with_the_person},
     words,
 };

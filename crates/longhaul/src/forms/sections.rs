@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::CallView;
-use longhaul_summarize::{Draft, SummaryRequest};
-use longhaul_transcript::ToolCall;
+use longhaul_summarize::{Draft, SummaryRequest, rules::cut};
+use longhaul_transcript::{CallId, ToolCall};
 
 use super::{
-    cut::cut,
     page::{Page, with_decisions_of_the_person, with_the_person},
     words,
 };
@@ -60,7 +59,7 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
     let mut page = Page::new(counter, request.limit.scaled(QUICK_SHARE));
     let share = |nth: u64| Page::new(counter, request.limit.scaled(QUICK_SHARE / (4 - nth) as f64));
     let calls = calls(request);
-    let tools = tools(&calls);
+    let tools = tools(&counted(&calls, request));
     let (mut files, mut commands) = (Vec::new(), Vec::new());
     for call in calls {
         let view = CallView::new(call);
@@ -82,13 +81,25 @@ fn quick_lines(request: &SummaryRequest<'_>) -> String {
 }
 
 /// Returns the calls of the messages that the summary stands for. Among those that were read for it are some that stay in the view,
-/// between others that do not; where all stay in part, it stands for what is read.
+/// between others that do not; where all stay, it tells of what is read.
 fn calls<'a>(request: &SummaryRequest<'a>) -> Vec<&'a ToolCall> {
     let kept: HashSet<u64> = request.kept.iter().map(|entry| entry.id.ordinal).collect();
     let stays = |ordinal: &u64| kept.contains(ordinal);
     let all_stay = request.entries.iter().all(|entry| stays(&entry.id.ordinal));
     let gone = request.entries.iter().filter(|entry| all_stay || !stays(&entry.id.ordinal));
     gone.flat_map(|entry| entry.message.calls()).collect()
+}
+
+/// Returns those of the `calls` that stay in the view only in part, with what they were answered; all of them where there are none. The
+/// header counts these messages, and so are their calls.
+fn counted<'a>(calls: &[&'a ToolCall], request: &SummaryRequest<'_>) -> Vec<&'a ToolCall> {
+    let pairs = request.tail.iter().zip(request.kept);
+    let clipped = || pairs.clone().filter(|(was, stays)| was.message != stays.message).map(|(was, _)| was);
+    let own = clipped().flat_map(|was| was.message.calls()).map(|call| &call.id);
+    let answered = clipped().flat_map(|was| was.message.results()).map(|result| &result.call_id);
+    let ids: HashSet<&CallId> = own.chain(answered).collect();
+    let in_part: Vec<&ToolCall> = calls.iter().copied().filter(|call| ids.contains(&call.id)).collect();
+    if in_part.is_empty() { calls.to_vec() } else { in_part }
 }
 
 /// Returns each tool with its number of calls, the least used first, so that the others stay where not all fit.
@@ -177,7 +188,9 @@ mod tests {
     use longhaul_extract::FactIndex;
     use longhaul_summarize::SummaryRequest;
     use longhaul_tokens::CharsPer4;
-    use longhaul_transcript::{Message, Part, Role, SessionId, Tokens, ToolCall, Transcript};
+    use longhaul_transcript::{
+        Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript,
+    };
 
     use super::{merged, quick_lines};
 
@@ -206,6 +219,27 @@ mod tests {
             let lines = quick_lines(&SummaryRequest { kept, ..request });
             assert!(lines.starts_with("Tools used: read_file (3), execute_bash (3)\n"), "{lines}");
         }
+    }
+
+    // asserts 003-06
+    #[test]
+    fn where_all_messages_stay_the_calls_are_counted_whose_results_do_so_in_part() {
+        let call = |nth: usize| {
+            let arguments = format!(r#"{{"path":"src/part_{nth}.rs"}}"#);
+            let call = Part::ToolCall(ToolCall::function(format!("c{nth}"), "read_file", arguments));
+            let result = ToolResult::text(format!("c{nth}"), "fn relay() {}", Outcome::Succeeded);
+            [Message::new(Role::Assistant, vec![call]), Message::tool(result)]
+        };
+        let said: Transcript = (0..6).flat_map(call).collect();
+        let mut kept = said.entries().to_vec();
+        kept[3].message = Message::tool(ToolResult::text("c1", "…", Outcome::Succeeded)).into();
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(900));
+        let lines = quick_lines(&SummaryRequest { kept: &kept, tail: said.entries(), ..request });
+        assert_eq!(
+            lines,
+            "Tools used: read_file (1)\nFiles explored: src/part_0.rs, src/part_1.rs, src/part_2.rs, src/part_3.rs, src/part_4.rs, src/part_5.rs"
+        );
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! 002's form: what was said of the segment, then the files modified and the decisions.
 
-use longhaul_summarize::{Draft, SummaryRequest, rules::is_lasting, shortened};
+use longhaul_summarize::{
+    Draft, SummaryRequest,
+    rules::{cut, is_lasting},
+    shortened,
+};
 use longhaul_transcript::{FileState, Summary, Tokens};
 
 use crate::event::whole_words;
 
 use super::{
-    cut::cut,
     page::{Page, TASK, are_one, of_the_person, persons_texts, sure, with_decisions_of_the_person},
     words,
 };
@@ -37,9 +40,6 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let summary = &mut draft.summary;
     let surplus = summary.decisions.len().saturating_sub(MOST_DECISIONS);
     summary.decisions.drain(..surplus);
-    if summary.key_points.is_empty() {
-        summary.key_points = topics(request);
-    }
     let content = words(draft).unwrap_or(draft.text.as_str());
     let within = |limit: Tokens| match words(draft) {
         Some(words) => {
@@ -135,6 +135,9 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     };
     // What is counted as decided, announced and sent is the same.
     draft.summary.decisions.retain(|decision| is_told(&text, decision));
+    if draft.summary.key_points.is_empty() {
+        draft.summary.key_points = topics(request, &text);
+    }
     Some(text)
 }
 
@@ -153,9 +156,11 @@ fn files(changed: &[&str], from: usize) -> String {
     }
 }
 
-/// Returns what the segment was about: the first lines of what a person asked, the newest that say more than a word or two.
-fn topics(request: &SummaryRequest<'_>) -> Vec<String> {
+/// Returns what the segment was about: the first lines of what a person asked, the newest that say more than a word or two and that its
+/// summary, `told`, tells.
+fn topics(request: &SummaryRequest<'_>, told: &str) -> Vec<String> {
     let asked = request.entries.iter().rev();
+    let is_told = |topic: &str| told.contains(topic.trim_end_matches('…').trim_end());
     let line = |text: &str| {
         let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
         let sentence =
@@ -165,7 +170,7 @@ fn topics(request: &SummaryRequest<'_>) -> Vec<String> {
     };
     let mut topics: Vec<String> = Vec::new();
     for text in asked.filter_map(|entry| persons_texts(&entry.message).find_map(line)) {
-        if topics.len() < MOST_TOPICS && !topics.contains(&text) {
+        if topics.len() < MOST_TOPICS && !topics.contains(&text) && is_told(&text) {
             topics.push(text);
         }
     }

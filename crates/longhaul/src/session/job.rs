@@ -12,7 +12,7 @@ use longhaul_redact::Redactor;
 use longhaul_summarize::{
     Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, is_edited, is_refusal,
     rules::{self, RulesOptions},
-    says_nothing, with_facts, with_facts_in_data, with_rules, with_rules_in_data,
+    says_nothing, with_facts, with_facts_in_data, with_facts_in_free_room, with_rules, with_rules_in_data,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -145,6 +145,7 @@ impl Job {
     fn whole_request(&self, by_model: bool) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
         request.is_rebuilt = self.owes_nothing;
+        request.most_listed = forms::most_listed(self.preset).filter(|_| by_model);
         if self.is_running || self.starts_running {
             request.limit = running::room(self.runs_on(), request.limit, by_model);
         }
@@ -264,7 +265,7 @@ impl Job {
 
     /// Returns what rules write in the place of a summarizer.
     pub(crate) fn draft_by_rule(&self) -> Draft {
-        rules::summarize(&self.request(), &self.rules)
+        rules::summarize(&SummaryRequest { most_listed: None, ..self.request() }, &self.rules)
     }
 
     /// Returns `draft` as it is recorded and judged again by whoever imports it.
@@ -282,7 +283,14 @@ impl Job {
         }
         let runs = self.is_running || self.starts_running;
         let most = if runs { self.plan.limit } else { request.limit };
-        forms::shaped(self.preset, draft, request, most, self.settings.preserve_error_details)
+        let has_facts = draft.made_with.ends_with(rules::MADE_WITH) || self.mode == SummaryMode::Hybrid;
+        let shaped = forms::shaped(self.preset, draft, request, most, self.settings.preserve_error_details);
+        // What a running summary leaves free is its next update's.
+        if !has_facts || runs || !forms::shows_words(self.preset, &shaped) {
+            return shaped;
+        }
+        let reading = self.reading();
+        with_facts_in_free_room(shaped, request, |request| reading.summarize(request))
     }
 
     /// Notes in the draft how much of a model's words its text leaves out, and returns the same.

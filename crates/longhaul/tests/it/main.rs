@@ -50,6 +50,7 @@ mod sent;
 mod settings;
 mod steps;
 mod summarizers;
+mod terse;
 #[cfg(feature = "wire")]
 mod thinking;
 mod told;

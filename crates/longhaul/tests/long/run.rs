@@ -354,6 +354,12 @@ fn look(done: &mut Done, plan: Plan, context: &Session, finish: &Finish, nth: us
     if is_of_tokens && view.tokens().0 * 4 < state.limits().target.0 * 3 {
         done.fault(|| format!("turn {nth}: a view of {} tokens ({:?})", view.tokens(), finish.reason));
     }
+    // What a summary quotes ends where the summary says so, and no section is there that holds nothing.
+    for record in view.summaries() {
+        if let Some(what) = misshapen(&record.text) {
+            done.fault(|| format!("turn {nth}: {what}: {}", record.text));
+        }
+    }
     done.notices += usize::from(notice(record).is_some());
     // What the box and the record say of it is what the next request costs.
     for told in [finish.tokens_after, record.tokens_after] {
@@ -425,6 +431,23 @@ fn points_nowhere(view: &View) -> Vec<u64> {
     let texts = view.summaries().map(|record| &*record.text);
     let told = texts.flat_map(|text| text.match_indices(BELOW).map(|(at, _)| &text[..at]));
     told.filter_map(of).filter(|ordinal| !shown.contains(ordinal)).collect()
+}
+
+/// Returns what is wrong with the fences and sections of a summary.
+fn misshapen(text: &str) -> Option<&'static str> {
+    let is_fence = |line: &&str| line.trim_start().starts_with("```");
+    if text.lines().filter(is_fence).count() % 2 == 1 {
+        return Some("a fence that is left open");
+    }
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    let empty = |two: &[&str]| is_fence(&two[0]) && two[0] == two[1];
+    if lines.windows(2).any(empty) {
+        return Some("a fence that holds nothing");
+    }
+    let is_section = |line: &&str| line.starts_with("## ") && line.ends_with("(quoted)");
+    let ends = lines.last().is_some_and(is_section);
+    let is_bare = |two: &[&str]| is_section(&two[0]) && two[1].starts_with("## ");
+    (ends || lines.windows(2).any(is_bare)).then_some("a section that holds nothing")
 }
 
 /// One of so many things that were settled last is told of.

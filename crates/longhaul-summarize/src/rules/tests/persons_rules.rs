@@ -187,3 +187,27 @@ fn facts_that_are_left_out_are_counted_apart_from_rules() {
     let facts = "The budget for the crew is 1000 euros until June. Our contract number is KX-4411.";
     assert_eq!(left_out(&[rules, facts]), None);
 }
+
+// asserts 002-18
+#[test]
+fn what_a_person_decides_comes_before_what_they_ask_and_is_answered() {
+    let mut said = String::from("user: Port the relay to async.\nassistant: I begin.\n");
+    for nth in 0..30 {
+        said.push_str(&format!(
+            "user: OK, decided: we go with lane_{nth} for the module {nth}.\nassistant: !read_file#r{nth} {{\"path\":\"src/part_{nth}.rs\"}}\ntool#r{nth}: fn part_{nth}() {{}}\nassistant: Noted.\n"
+        ));
+        for which in ["What could go wrong with", "Can you explain why we have", "How would you test"] {
+            said.push_str(&format!("user: {which} the part {nth} next week?\nassistant: Little.\n"));
+        }
+    }
+    said.push_str("user: Go on.\nassistant: I go on.\n");
+    for limit in [250, 300, 400, 500, 600, 800] {
+        let text = draft(&said, limit).text;
+        let before =
+            text.split("## ").find(|section| section.starts_with("Asked before")).unwrap_or_default();
+        let asked = before.lines().filter(|line| line.contains("next week?")).count();
+        let decided = text.lines().filter(|line| line.contains("OK, decided: we go with")).count();
+        // The newest say what the work is at.
+        assert!(decided == 30 || asked <= 4, "{limit}: {decided} decisions, {asked} questions: {text}");
+    }
+}

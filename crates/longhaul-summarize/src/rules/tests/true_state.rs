@@ -582,3 +582,35 @@ fn a_summary_that_stays_tells_of_nothing_by_where_it_stands() {
     assert!(of(false).starts_with("## Request (m4): the user's message below"), "{}", of(false));
     assert!(of(true).starts_with("## Request (m2)\nAsk Ada for the key of the shed."), "{}", of(true));
 }
+
+// asserts 000-21
+#[test]
+fn what_passed_in_a_message_that_stays_is_no_open_error() {
+    let said = transcript(
+        r#"
+user: Mend the login.
+assistant: !Bash#c1 {"command":"npm test -- src/login.ts"}
+tool#c1!: TypeError: take is not a function
+assistant: !Edit#c2 {"file_path":"src/login.ts","old_string":"a","new_string":"b"}
+tool#c2: ok
+assistant: !Bash#c3 {"command":"npm test -- src/login.ts"}
+tool#c3: Tests: 3 passed
+Exit code: 0
+assistant: It passes.
+"#,
+    );
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let (entries, tail) = said.entries().split_at(5);
+    let request = SummaryRequest {
+        kept: tail,
+        tail,
+        ..SummaryRequest::new(&session, entries, &index, &Quarter, Tokens(600))
+    };
+    let summary = summarize(&request, &RulesOptions::default()).summary;
+    let errors: Vec<(&str, &str)> =
+        summary.errors.iter().map(|error| (&*error.error, &*error.resolution)).collect();
+    assert_eq!(errors, [("TypeError: take is not a function", "passed in m5")]);
+    assert_eq!(summary.unresolved, [""; 0]);
+}

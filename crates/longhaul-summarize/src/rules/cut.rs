@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
-use longhaul_summarize::rules::{Heading, Leaves};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::Tokens;
+
+use super::heading::{Heading, Leaves};
 
 /// A line of a summary, and the section that it stands in.
 struct Line<'t> {
@@ -18,7 +19,7 @@ struct Line<'t> {
 
 /// Returns as many whole lines of a summary by rule as fit `limit`: what it only quotes leaves first; how checks went and what was asked
 /// for leave last. No heading and no fence stays without what it is for.
-pub(super) fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> String {
+pub fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> String {
     let fits = |text: &str| counter.count_up_to(text, limit).is_some();
     if fits(text) {
         return text.to_owned();
@@ -43,16 +44,24 @@ pub(super) fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> Stri
     left(&lines, &leaving[..high.min(leaving.len())])
 }
 
+/// Returns a summary by rule without the lines that `goes` names. No heading and no fence stays without what it is for.
+pub(crate) fn without_lines(text: &str, goes: impl Fn(&str) -> bool) -> String {
+    let lines = lines(text);
+    let is_told = |at: &usize| !lines[*at].is_heading && !lines[*at].is_fence;
+    let gone: Vec<usize> = (0..lines.len()).filter(is_told).filter(|at| goes(lines[*at].text)).collect();
+    left(&lines, &gone)
+}
+
 fn lines(text: &str) -> Vec<Line<'_>> {
     /// Lines of the section on checks that stay nearly as long as what was asked for.
     const LAST_CHECKS: usize = 6;
     let (mut section, mut under, mut n_told, mut of_rules) = (0, Leaves::Asked, 0, false);
     let mut fence: Option<&str> = None;
     let line = |text| {
-        let is_fence = is_fence(text) && fence.is_none_or(|open| open == text);
+        let is_fence = fence.map_or_else(|| opened(text).is_some(), |open| closes(text, open));
         let is_heading = fence.is_none() && text.starts_with("## ");
         if is_fence {
-            fence = fence.is_none().then_some(text);
+            fence = if fence.is_none() { opened(text) } else { None };
         }
         if is_heading {
             let heading = Heading::of(text);
@@ -70,8 +79,36 @@ fn lines(text: &str) -> Vec<Line<'_>> {
     text.lines().map(line).collect()
 }
 
-fn is_fence(line: &str) -> bool {
-    line.len() >= 3 && line.bytes().all(|byte| byte == b'`')
+/// Returns the fence that a line opens: a model's words name a language behind it.
+fn opened(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let (fence, language) = line.split_at(line.bytes().take_while(|byte| *byte == b'`').count());
+    (fence.len() >= 3 && !language.contains('`')).then_some(fence)
+}
+
+/// Returns whether a line closes the `open` fence.
+fn closes(line: &str, open: &str) -> bool {
+    let line = line.trim();
+    line.len() >= open.len() && line.bytes().all(|byte| byte == b'`')
+}
+
+/// Returns `text`, the beginning of a text, with the fence closed that it leaves open; one that nothing stands behind is not there.
+pub(crate) fn closed(text: &str) -> String {
+    let (mut open, mut from) = (None, 0);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        match open {
+            Some(fence) if closes(line, fence) => open = None,
+            Some(_) => {}
+            None => (open, from) = (opened(line.trim_end()), at),
+        }
+        at += line.len();
+    }
+    match open {
+        None => text.to_owned(),
+        Some(_) if text[from..].trim_end().lines().nth(1).is_none() => text[..from].trim_end().to_owned(),
+        Some(fence) => format!("{}\n{fence}", text.trim_end()),
+    }
 }
 
 /// Returns the lines that are left without those at `gone`.
@@ -144,7 +181,7 @@ cargo fmt: passed (m6)
         for limit in 0..all.0 {
             let cut = cut(SUMMARY, &CharsPer4, Tokens(limit));
             assert!(CharsPer4.count_text(&cut) <= Tokens(limit), "{limit}: {cut}");
-            assert_eq!(cut.lines().filter(|line| is_fence(line)).count() % 2, 0, "{limit}: {cut}");
+            assert_eq!(cut.lines().filter(|line| opened(line).is_some()).count() % 2, 0, "{limit}: {cut}");
             assert!(!cut.contains("```\n```") && !cut.ends_with("(quoted)"), "{limit}: {cut}");
             assert!(
                 !cut.contains("## Decisions\n##") && !cut.contains("## Asked before\n##"),
@@ -153,5 +190,30 @@ cargo fmt: passed (m6)
         }
         let least = cut(SUMMARY, &CharsPer4, Tokens(25));
         assert!(least.contains("Mend the relay."), "{least}");
+    }
+
+    #[test]
+    fn a_fence_with_a_language_is_one_and_its_code_no_heading() {
+        let text = "## As a model summarized\nRun it:\n```sh\n# all\n## no heading\ncargo test\n```\nThen go on.\n## Decisions\nm2 Keep it.";
+        let all = CharsPer4.count_text(text);
+        for limit in 0..all.0 {
+            let cut = cut(text, &CharsPer4, Tokens(limit));
+            assert_eq!(cut.matches("```").count() % 2, 0, "{limit}: {cut}");
+            assert!(!cut.starts_with("## no heading"), "{limit}: {cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_open_is_closed_and_an_empty_fence_is_none() {
+        for (text, is) in [
+            ("a\n```\nb", "a\n```\nb\n```"),
+            ("a\n````sh\nb\n```\n", "a\n````sh\nb\n```\n````"),
+            ("a\n```\n", "a"),
+            ("a\n```sh\n\n", "a"),
+            ("a\n```\nb\n```\nc", "a\n```\nb\n```\nc"),
+            ("a ``` b", "a ``` b"),
+        ] {
+            assert_eq!(closed(text), is, "{text}");
+        }
     }
 }
