@@ -192,7 +192,7 @@ impl Summarizer for RulesSummarizer {
 }
 
 /// Version of the rules; part of a record's id.
-pub const MADE_WITH: &str = "rules-12";
+pub const MADE_WITH: &str = "rules-13";
 
 /// What stands in place of a summary for which there is no room.
 pub const OMITTED: &str = "[Summary omitted - insufficient budget]";

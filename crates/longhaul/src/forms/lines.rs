@@ -392,15 +392,19 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
 
 /// Returns what was asked without what of it stands `apart`; nothing where no more than a word is left.
 fn without(asked: &str, apart: &[&str]) -> String {
-    let mut left = one_line(asked.trim()).into_owned();
-    for told in apart.iter().map(|told| one_line(told.trim())).filter(|told| !told.is_empty()) {
+    // Of a long message the last line is told as well: it stays in lines.
+    let is_long = asked.len() > QUOTED_REQUEST;
+    let in_one = |text| if is_long { Cow::Borrowed(text) } else { one_line(text) };
+    let asked = in_one(asked.trim());
+    let mut left = asked.clone().into_owned();
+    for told in apart.iter().map(|told| in_one(told.trim())).filter(|told| !told.is_empty()) {
         left = left.replacen(&*told, "", 1);
     }
-    if left.len() == one_line(asked.trim()).len() {
-        // Of a long message the last line is told as well.
-        return asked.to_owned();
+    if left.len() == asked.len() {
+        return left;
     }
-    let left = left.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = left.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let left = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     if left.split_whitespace().nth(1).is_some() { left } else { String::new() }
 }
 
