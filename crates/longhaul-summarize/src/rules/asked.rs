@@ -35,14 +35,16 @@ impl<'a> Fixed<'a> {
         }
         let both = (self.options.task_share + self.options.asked_share) * self.request.limit.0 as f64;
         let mut room = Tokens(both as u64);
-        // What a summary that stays says of what is below would be false once that is summarized.
-        let stays = self.request.stays;
-        let kept = self.persons_kept().filter(|_| !stays).filter_map(asks);
+        if self.request.stays {
+            // What it says of what is below would be false once that is summarized.
+            asked.retain(|entry| !is_kept(self.request, entry));
+        }
+        let kept = self.persons_kept().filter(|_| !self.request.stays).filter_map(asks);
         let newest = asked.iter().copied().chain(kept).max_by_key(|entry| entry.id);
         let Some(newest) = newest else { return Vec::new() };
-        let is_shown =
-            self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest));
-        let is_below = !stays && (is_shown || asked.iter().all(|entry| entry.id != newest.id));
+        let is_below =
+            self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest))
+                || asked.iter().all(|entry| entry.id != newest.id);
         if is_below {
             // It stands behind the summary, and reads as if nothing had been done for it yet.
             let last = self.request.entries.last().filter(|last| last.id > newest.id);
