@@ -442,5 +442,5 @@ const CACHE_KB: i64 = 8 << 10;
 /// How many originals are read by the caller itself: a block or two.
 const LITTLE: u64 = 4;
 
-/// How long SQLite itself waits for a lock, in milliseconds.
-const BUSY_TIMEOUT_MS: u64 = 5_000;
+/// How long SQLite itself waits for a lock, in milliseconds; who waits longer tries again.
+const BUSY_TIMEOUT_MS: u64 = 800;
