@@ -42,13 +42,13 @@ mod tests {
 
     #[test]
     fn a_lock_that_is_never_given_up_is_told_and_one_that_is_let_go_is_waited_for() {
-        let mut tries = 0;
+        let mut tries: u64 = 0;
         let locked = || -> rusqlite::Result<()> {
             tries += 1;
             Err(busy())
         };
         assert!(patiently(locked).is_err_and(|error| is_busy(&error)));
-        assert!(u64::from(tries) * BUSY_TIMEOUT_MS <= 21_000, "{tries} tries");
+        assert!(tries * BUSY_TIMEOUT_MS <= 21_000, "{tries} tries");
         let mut left = 3;
         let freed = || {
             left -= 1;

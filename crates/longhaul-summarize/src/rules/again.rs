@@ -36,7 +36,7 @@ impl<'t> Again<'t> {
         let is_of_it = |said: &&str| !are_of_two(text, said);
         let last = |said: &BTreeMap<u64, Vec<&str>>| {
             let mut later = said.range(message + 1..).rev();
-            later.find(|(_, sentences)| sentences.iter().any(|said| is_of_it(&said))).map(|(at, _)| *at)
+            later.find(|(_, sentences)| sentences.iter().any(&is_of_it)).map(|(at, _)| *at)
         };
         rare.filter_map(last).max()
     }
