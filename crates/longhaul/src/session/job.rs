@@ -500,12 +500,15 @@ impl Job {
     ) -> Result<Compacted, E> {
         let mut compacted = make(&self.settings)?;
         let left_out = self.rules_left_out(&compacted);
+        if left_out.is_nothing() {
+            return Ok(compacted);
+        }
         let tokens = self.tokens_saying(&mut compacted, left_out);
         if tokens <= self.settings.budget {
             return Ok(compacted);
         }
         let over = tokens - self.settings.budget + MORE_TO_SAY;
-        let less = CompactSettings { budget: self.settings.budget - over, ..self.settings.clone() };
+        let less = CompactSettings { budget: self.settings.budget.saturating_sub(over), ..self.settings.clone() };
         Ok(make(&less).unwrap_or(compacted))
     }
 
