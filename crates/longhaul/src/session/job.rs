@@ -508,7 +508,7 @@ impl Job {
             return Ok(compacted);
         }
         let over = tokens - self.settings.budget + MORE_TO_SAY;
-        let less = CompactSettings { budget: self.settings.budget.saturating_sub(over), ..self.settings.clone() };
+        let less = CompactSettings { budget: self.settings.budget - over, ..self.settings.clone() };
         Ok(make(&less).unwrap_or(compacted))
     }
 
