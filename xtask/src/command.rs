@@ -25,6 +25,7 @@ pub(crate) const OPTIMIZED: &[&str] = &[
     "--config=profile.dev.package.longhaul-trim.opt-level=1",
     "--config=profile.dev.package.longhaul-extract.opt-level=1",
     "--config=profile.dev.package.longhaul-summarize.opt-level=1",
+    "--config=profile.dev.package.longhaul.opt-level=1",
 ];
 
 /// Runs `cargo` with `args` in the workspace's folder, with `envs` set.
