@@ -13,7 +13,7 @@ use crate::{
     language::language,
     notes::Notes,
     prompt::{self, Fields},
-    rules::OMITTED,
+    rules::{self, OMITTED},
     update::Earlier,
     written,
 };
@@ -94,11 +94,15 @@ fn told_before<'a>(
     request: &SummaryRequest<'_>,
 ) -> Cow<'a, str> {
     let words = |limit| render(options.mode, &written::own_data(previous), request.counter, limit);
-    match (form, options.mode, options.transcript_cap) {
+    // Whoever bounds what a call shows of the conversation does not want more than that of a summary of it.
+    let cap = options.transcript_cap.filter(|_| options.newest_only).map(|cap| cap.scaled(BEFORE_SHARE));
+    match (form, options.mode, cap) {
+        (Form::Record, _, Some(cap)) if !written::is_data(previous) => {
+            Cow::Owned(rules::cut(&previous.text, request.counter, cap))
+        }
         (Form::Record, ..) if !written::is_data(previous) => Cow::Borrowed(&previous.text),
         (Form::Record, SummaryMode::Hybrid, _) => Cow::Owned(words(request.limit)),
-        // Whoever bounds what a call shows of the conversation does not want more than that of a summary of it.
-        (Form::Record, _, Some(cap)) if options.newest_only => Cow::Owned(words(cap.scaled(BEFORE_SHARE))),
+        (Form::Record, _, Some(cap)) => Cow::Owned(words(cap)),
         _ => Cow::Borrowed(&previous.text),
     }
 }
@@ -399,11 +403,31 @@ mod tests {
     use std::sync::Arc;
 
     use longhaul_extract::FactIndex;
-    use longhaul_tokens::BytesPer4;
+    use longhaul_tokens::{BytesPer4, TokenCounter};
     use longhaul_transcript::{SessionId, Tokens};
 
     use super::*;
     use crate::Scripted;
+
+    // asserts 004-37
+    #[test]
+    fn of_a_summary_by_rule_a_model_is_shown_as_much_as_of_its_own() {
+        let found: String =
+            (0..900).map(|nth| format!("m{nth} Lane {nth} waits for lock_{nth}.\n")).collect();
+        let mut previous =
+            longhaul_testkit::record(&format!("## Request (m9)\nMend the lanes.\n## Findings\n{found}"));
+        previous.mode = SummaryMode::Rules;
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, &[], &index, &BytesPer4, Tokens(20_000));
+        let shown =
+            |options: &LlmOptions| told_before(options, Form::Record, &previous, &request).into_owned();
+        let options =
+            LlmOptions { transcript_cap: Some(Tokens(8_000)), newest_only: true, ..LlmOptions::default() };
+        let told = shown(&options);
+        assert!(BytesPer4.count_up_to(&told, Tokens(2_000)).is_some(), "{told}");
+        assert!(BytesPer4.count_text(&told) > Tokens(1_800) && told.contains("Mend the lanes."), "{told}");
+        assert_eq!(shown(&LlmOptions { newest_only: false, ..options }), previous.text);
+    }
 
     #[test]
     fn what_stays_in_part_is_shown_whole() {

@@ -218,7 +218,7 @@ pub struct Config {
     pub summary_header: String,
 
     /// How a reader of the summary gets back what a handle in it (`m12`) stands for: `the tool recall shows {message} whole`;
-    /// `{message}` stands for the handle of a message that the summary covers.
+    /// `{message}` stands for the handle of a message that the summary covers; words without it (`ask Mara`) are said as they stand.
     ///
     /// Unit: text, one line. Default: none; without a preset `longhaul chat --tools` names its recall tool, and `longhaul compact`
     /// its command where it records. It stands above the handle line, behind `summary-lookup: `, and costs its tokens in every

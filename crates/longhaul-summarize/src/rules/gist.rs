@@ -5,36 +5,50 @@ use longhaul_extract::{demand_kind, is_passing_wish};
 use super::{asks::is_substantial, clip::GAP, persons::is_lasting};
 use crate::sentences::sentences;
 
-/// Returns as many sentences of `text` as `fits` takes, in their order, with a gap where some are left out: demands that last before
-/// what is asked, that before what is only told, and of each the first. `None` where nothing in it lasts, or nothing fits.
+/// Returns as many sentences of `text` as `fits` takes, in their order, with a gap where some are left out: what is asked first,
+/// demands that last, what else is asked, what is only told, and of each the first. `None` where nothing in it lasts, or no clause of what
+/// is asked fits.
 pub fn gist(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
-    let all: Vec<(usize, &str)> = text
+    let mut all: Vec<(usize, &str)> = text
         .lines()
         .enumerate()
         .flat_map(|(nth, line)| sentences(line).map(move |sentence| (nth, sentence.trim())))
         .collect();
-    let mut ranks: Vec<Rank> =
-        all.iter().take(MOST_SENTENCES).map(|(_, sentence)| Rank::of(sentence)).collect();
+    let ranks: Vec<Rank> = all.iter().take(MOST_SENTENCES).map(|(_, sentence)| Rank::of(sentence)).collect();
     if !ranks.contains(&Rank::Lasting) {
         return None;
     }
-    let request = ranks.iter().position(|rank| *rank == Rank::Asked);
+    // What is asked first is what the rest is said about, even where it has a demand in it.
+    let is_asked = |at: &usize| ranks[*at] == Rank::Asked || ranks[*at] == Rank::Lasting && asks(all[*at].1);
+    let request = (0..ranks.len()).find(is_asked);
     let request = request.or_else(|| all.iter().position(|(_, sentence)| is_substantial(sentence)));
-    if let Some(at) = request.filter(|at| *at < ranks.len()) {
-        ranks[at] = Rank::Lasting;
-    }
+    let request = request.filter(|at| *at < ranks.len());
     let mut order: Vec<usize> = (0..ranks.len()).collect();
-    order.sort_by_key(|at| (ranks[*at], *at));
+    order.sort_by_key(|at| (Some(*at) != request, ranks[*at], *at));
     let mut stays = vec![false; all.len()];
-    let mut told = None;
+    let (mut told, mut clipped) = (None, None);
     for at in order {
         stays[at] = true;
-        match Some(rendered(&all, &stays)).filter(|text| fits(text)) {
-            Some(text) => told = Some(text),
-            None => stays[at] = false,
+        let mut text = Some(rendered(&all, &stays, clipped)).filter(|text| fits(text));
+        if text.is_none() && Some(at) == request {
+            // Of the request at least a clause, or nothing is told of it.
+            clipped = Some(at);
+            text = clauses(all[at].1).find_map(|clause| {
+                all[at].1 = clause;
+                Some(rendered(&all, &stays, clipped)).filter(|text| fits(text))
+            });
+            text.as_ref()?;
         }
+        stays[at] = text.is_some();
+        told = text.or(told);
     }
     told
+}
+
+/// Returns the beginnings of a sentence that end where a clause does, the longest first.
+fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+    let ends = sentence.rmatch_indices([',', ';', ':', '，', '；', '：']).map(|(at, _)| &sentence[..at]);
+    ends.filter(|clause| is_substantial(clause))
 }
 
 /// Returns whether nothing that lasts is in `text` that is not in `cut`, which was made of it.
@@ -101,20 +115,21 @@ const ASKING: [&str; 14] = [
     "tell", "write",
 ];
 
-fn rendered(all: &[(usize, &str)], stays: &[bool]) -> String {
+/// Returns the sentences that stay; of the `clipped` one something is missing.
+fn rendered(all: &[(usize, &str)], stays: &[bool], clipped: Option<usize>) -> String {
     let (mut text, mut last) = (String::new(), None);
     for (at, (line, sentence)) in all.iter().enumerate().filter(|(at, _)| stays[*at]) {
         text.push_str(match last {
             None if at == 0 => "",
             None => GAP.trim_start(),
-            Some((before, _)) if before + 1 != at => GAP,
+            Some((before, _)) if before + 1 != at || Some(before) == clipped => GAP,
             Some((_, other)) if other != line => "\n",
             Some(_) => " ",
         });
         text.push_str(sentence);
         last = Some((at, line));
     }
-    if !stays.last().is_some_and(|stays| *stays) {
+    if !stays.last().is_some_and(|stays| *stays) || clipped.is_some_and(|at| at + 1 == all.len()) {
         text.push_str(GAP.trim_end());
     }
     text
@@ -144,5 +159,13 @@ mod tests {
         let told = gist(task, |text| text.len() <= 90).unwrap();
         assert!(told.starts_with("Port the exporter") && told.contains("Never rename"), "{told}");
         assert_eq!(gist("Please look at it. It is slow.", |_| true), None);
+        let task = "Please migrate the relay to the new library; the goal is that all twenty jobs run on it by May. Please go on with the mail digest.";
+        let within = |most: usize| gist(task, |text| text.len() <= most);
+        assert_eq!(
+            within(110).unwrap(),
+            "Please migrate the relay to the new library; the goal is that all twenty jobs run on it by May. […]"
+        );
+        assert_eq!(within(60).unwrap(), "Please migrate the relay to the new library […]");
+        assert_eq!(within(40), None, "less than the clause tells of something else");
     }
 }

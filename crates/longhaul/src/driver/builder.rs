@@ -445,6 +445,7 @@ impl Builder {
     pub fn build(mut self) -> Result<Session, BuildError> {
         let (mut unknown_model, mut unused) = (None, Vec::<(&str, String)>::new());
         let mut prices = self.prices.take();
+        let are_given = prices;
         if let Some((model, endpoint)) = &self.endpoint {
             check::endpoint(model, endpoint)?;
         }
@@ -478,6 +479,9 @@ impl Builder {
         if !is_told && check::is_misspelled(&self.config) {
             let why = "one of them is called almost as a maker of models is, and is none";
             unused.push(("providers", why.into()));
+        }
+        if let Some(why) = are_given.and_then(|prices| check::are_unused(prices, &self.config)) {
+            unused.push(("prices", why.into()));
         }
         if self.sleep.is_some() && self.summarizer.is_none() {
             unused.push(("sleep", "no summarizer was given that would be waited for by it".into()));

@@ -1,6 +1,6 @@
 //! What the builder refuses, and what it tells of settings, models and windows.
 
-use longhaul_tokens::{CharsPer4, TokenCounter};
+use longhaul_tokens::{CharsPer4, Prices, TokenCounter};
 
 use super::{
     tests::{Log, Told, manager},
@@ -411,6 +411,20 @@ fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
     assert_eq!(
         told(&|builder| builder.sleep(Arc::new(longhaul_transcript::NoSleep))),
         ["sleep has no effect: no summarizer was given that would be waited for by it"]
+    );
+    let (sent, answered) =
+        (Prices { input: Some(3.0), ..Prices::default() }, Prices { output: Some(3.0), ..Prices::default() });
+    let no_soft_tier = Config { soft_action: SoftAction::Off, ..Config::default() };
+    assert_eq!(told(&|builder| builder.prices(sent)), [""; 0]);
+    assert_eq!(
+        told(&|builder| builder.prices(sent).config(no_soft_tier.clone())),
+        ["prices has no effect: soft_action is off, and it is of passes of the soft tier alone"]
+    );
+    assert_eq!(
+        told(&|builder| builder.prices(answered)),
+        [
+            "prices has no effect: they say nothing of what is sent, and an answer costs the same after any request"
+        ]
     );
     let overrides =
         crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };

@@ -122,6 +122,9 @@ fn statements(text: &str) -> impl Iterator<Item = &str> {
 const MOST_TOPICS: usize = 3;
 const TOPIC_CHARS: usize = 80;
 
+/// So many decisions are named.
+const MOST_DECISIONS: usize = 5;
+
 /// A topic has so many words.
 const LEAST_WORDS: usize = 3;
 
@@ -129,6 +132,7 @@ const LEAST_WORDS: usize = 3;
 fn points(record: &SummaryRecord) -> Vec<String> {
     let (summary, text) = (&record.summary, &record.text);
     let mut points = topics(record);
+    let n_topics = points.len();
     let changed: Vec<&str> = changed(summary).collect();
     if !changed.is_empty() {
         // Those that the text names.
@@ -141,7 +145,14 @@ fn points(record: &SummaryRecord) -> Vec<String> {
             (false, false) => format!("Modified {n} files ({})", named.join(", "), n = n_changed(summary)),
         });
     }
-    points.extend(told(record).into_iter().take(5).cloned());
+    // What is decided may be what it is about.
+    let is_said = |decision: &&String| {
+        let says = |point: &String| point.contains(decision.as_str()) || decision.contains(point.as_str());
+        !points[..n_topics].iter().any(says)
+    };
+    let decided: Vec<String> =
+        told(record).into_iter().filter(is_said).take(MOST_DECISIONS).cloned().collect();
+    points.extend(decided);
     // "Ran tests successfully": what the last command with a known outcome came to, where the text tells of it.
     let is_told =
         |command: &&CommandNote| text.contains(whole_words(&command.command, WIDTH).trim_end_matches('…'));
@@ -258,6 +269,21 @@ mod tests {
         let untold = Summary { key_points: key_points[..1].to_vec(), ..Summary::default() };
         assert_eq!(of(untold, SummaryMode::Llm), ["The relay was moved.", "The queue is durable now."]);
         assert_eq!(of(Summary::default(), SummaryMode::Rules), [""; 0]);
+    }
+
+    // asserts 002-26
+    #[test]
+    fn what_is_decided_is_named_once() {
+        let decided = "Change of plan: spruce instead of oak for the door.";
+        let summary = Summary {
+            key_points: vec![decided.into()],
+            decisions: vec![decided.into(), "The door faces north.".into()],
+            ..Summary::default()
+        };
+        let text = format!("m2 {decided}\nm4 The door faces north.");
+        let told = notice(&SummaryRecord { summary, text, ..record() }).unwrap();
+        let points: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+        assert_eq!(points, [decided, "The door faces north."]);
     }
 
     #[test]

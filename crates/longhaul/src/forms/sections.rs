@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest, rules::cut};
-use longhaul_transcript::{CallId, ToolCall};
+use longhaul_transcript::{CallId, ToolCall, ToolUse};
 
 use super::{
     page::{Page, with_decisions_of_the_person, with_the_person},
@@ -41,25 +41,29 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     }
     let mut page = Page::new(counter, request.limit);
     page.line(&text);
-    page.line(&format!("\n{}", quick_lines(request)));
+    page.line(&format!("\n{}", quick_lines(request, &draft.summary.tools_used)));
     Some(page.text.trim_end().to_owned())
 }
 
 /// The quick lines; then what the rules say.
 fn quick(draft: &Draft, request: &SummaryRequest<'_>) -> String {
-    let (counter, lines) = (request.counter, quick_lines(request));
+    let (counter, lines) = (request.counter, quick_lines(request, &draft.summary.tools_used));
     let separator = if lines.is_empty() { "" } else { "\n\n" };
     let room = request.limit - counter.count_text(&format!("{lines}{separator}"));
     format!("{lines}{separator}{}", cut(&draft.text, counter, room)).trim_end().to_owned()
 }
 
-/// Tools used, files explored, commands run.
-fn quick_lines(request: &SummaryRequest<'_>) -> String {
+/// Tools used, files explored, commands run. Behind an earlier summary the tools are those that were `used` since the conversation began:
+/// it stands for these messages too.
+fn quick_lines(request: &SummaryRequest<'_>, used: &[ToolUse]) -> String {
     let counter = request.counter;
     let mut page = Page::new(counter, request.limit.scaled(QUICK_SHARE));
     let share = |nth: u64| Page::new(counter, request.limit.scaled(QUICK_SHARE / (4 - nth) as f64));
     let calls = calls(request);
-    let tools = tools(&counted(&calls, request));
+    let tools = match request.previous {
+        Some(_) if !request.stays => used.iter().rev().map(told).collect(),
+        _ => tools(&counted(&calls, request)),
+    };
     let (mut files, mut commands) = (Vec::new(), Vec::new());
     for call in calls {
         let view = CallView::new(call);
@@ -113,6 +117,11 @@ fn tools(calls: &[&ToolCall]) -> Vec<String> {
     }
     counts.sort_by_key(|(_, count)| *count);
     counts.into_iter().map(|(name, count)| format!("{name} ({count})")).collect()
+}
+
+/// Returns a tool with its number of calls.
+fn told(used: &ToolUse) -> String {
+    format!("{} ({})", used.tool, used.count)
 }
 
 /// Returns each text once, where it stands last.
@@ -209,14 +218,14 @@ mod tests {
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
         let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(900));
         // Those in the middle stay in the view.
-        let lines = quick_lines(&SummaryRequest { kept: &said.entries()[1..5], ..request });
+        let lines = quick_lines(&SummaryRequest { kept: &said.entries()[1..5], ..request }, &[]);
         assert_eq!(
             lines,
             "Tools used: read_file (1), execute_bash (1)\nFiles explored: src/part_0.rs\nCommands run: cargo test part_5"
         );
         // Where all stay in part, the summary stands for what was read.
         for kept in [&[], said.entries()] {
-            let lines = quick_lines(&SummaryRequest { kept, ..request });
+            let lines = quick_lines(&SummaryRequest { kept, ..request }, &[]);
             assert!(lines.starts_with("Tools used: read_file (3), execute_bash (3)\n"), "{lines}");
         }
     }
@@ -235,7 +244,7 @@ mod tests {
         kept[3].message = Message::tool(ToolResult::text("c1", "…", Outcome::Succeeded)).into();
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
         let request = SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(900));
-        let lines = quick_lines(&SummaryRequest { kept: &kept, tail: said.entries(), ..request });
+        let lines = quick_lines(&SummaryRequest { kept: &kept, tail: said.entries(), ..request }, &[]);
         assert_eq!(
             lines,
             "Tools used: read_file (1)\nFiles explored: src/part_0.rs, src/part_1.rs, src/part_2.rs, src/part_3.rs, src/part_4.rs, src/part_5.rs"

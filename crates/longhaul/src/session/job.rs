@@ -3,7 +3,7 @@
 mod plan;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,
 };
 
@@ -17,7 +17,7 @@ use longhaul_summarize::{
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     ContentHash, Covered, Entry, LeftOut, MessageId, RedactionCount, Role, SessionId, Span, SummaryId,
-    SummaryMode, SummaryRecord, Tokens, parse_summary,
+    SummaryMode, SummaryRecord, Tokens, ToolUse, parse_summary,
 };
 
 use super::{StepError, Steps, running, scope::Counted, steps::Changed, written};
@@ -277,9 +277,8 @@ impl Job {
     }
 
     fn shaped(&self, mut draft: Draft, request: &SummaryRequest<'_>) -> Draft {
-        if let Some(counted) = &self.counted {
-            let at = request.entries.partition_point(|entry| entry.id.ordinal < counted.until);
-            draft.summary.tools_used = rules::tools_used(&counted.tools, &request.entries[at..]);
+        if self.counted.is_some() || !request.kept.is_empty() {
+            draft.summary.tools_used = self.tools_used(request);
         }
         let runs = self.is_running || self.starts_running;
         let most = if runs { self.plan.limit } else { request.limit };
@@ -291,6 +290,20 @@ impl Job {
         }
         let reading = self.reading();
         with_facts_in_free_room(shaped, request, |request| reading.summarize(request))
+    }
+
+    /// Returns the uses of tools that summaries counted before, and those in the messages that leave the view now: what stays is counted
+    /// once it leaves. Where all of it stays in part, its uses are.
+    fn tools_used(&self, request: &SummaryRequest<'_>) -> Vec<ToolUse> {
+        let (before, until) = match &self.counted {
+            Some(counted) => (&counted.tools[..], counted.until),
+            None => (&[][..], 0),
+        };
+        let at = request.entries.partition_point(|entry| entry.id.ordinal < until);
+        let kept: HashSet<u64> = request.kept.iter().map(|entry| entry.id.ordinal).collect();
+        let leave = request.entries[at..].iter().filter(|entry| !kept.contains(&entry.id.ordinal));
+        let leave: Vec<Entry> = leave.cloned().collect();
+        rules::tools_used(before, if leave.is_empty() { &request.entries[at..] } else { &leave })
     }
 
     /// Notes in the draft how much of a model's words its text leaves out, and returns the same.

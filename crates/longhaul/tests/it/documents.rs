@@ -809,6 +809,43 @@ async fn the_quick_summary_names_tools_files_and_commands() {
     assert!(text.contains("audit_trail"), "{text}");
 }
 
+// asserts 003-06
+#[tokio::test]
+async fn the_tools_are_counted_since_the_conversation_began() {
+    let config = Config { mode: SummaryMode::Rules, ..Preset::TwoTier.config() };
+    let mut work = Work::with(config, 16_000, None);
+    let (mut seen, mut told) = (0, 0);
+    for nth in 0..150 {
+        work.context.push(Message::user(format!("Go on with part {nth} of the ledger, please.")));
+        let tool = if nth % 3 == 0 { "execute_bash" } else { "read_file" };
+        let arguments = match tool {
+            "read_file" => format!(r#"{{"path":"src/part_{nth}.rs"}}"#),
+            _ => format!(r#"{{"command":"cargo test part_{nth}"}}"#),
+        };
+        let output = format!("fn relay_{nth}() {{ let lane = {nth}; }}\n").repeat(120);
+        for message in exchange(&format!("c{nth}"), tool, &arguments, &output, Outcome::Succeeded) {
+            work.context.push(message);
+        }
+        work.context.push(Message::assistant(format!("Part {nth} is done.")));
+        let view = work.context.prepare().await.unwrap();
+        if work.finished().len() == seen {
+            continue;
+        }
+        seen = work.finished().len();
+        let text = work.summary();
+        let Some(line) = text.lines().find_map(|line| line.strip_prefix("Tools used: ")) else { continue };
+        let number =
+            |tool: &str| -> u64 { tool.trim_end_matches(')').rsplit_once('(').unwrap().1.parse().unwrap() };
+        let counted: u64 = line.split(", ").map(number).sum();
+        let shown = view.messages().flat_map(|message| message.calls()).count() as u64;
+        // Calls whose messages stay are counted where their results were taken out, and once more messages leave.
+        let made = nth + 1;
+        assert!(counted <= made && counted + shown >= made, "{counted} of {made}, {shown} shown: {text}");
+        told = counted;
+    }
+    assert!(seen > 5 && told > 100, "{seen} summaries, {told} calls");
+}
+
 // asserts 003-09
 #[tokio::test]
 async fn six_sections_are_merged_and_not_cut() {

@@ -48,6 +48,16 @@ pub(in crate::driver) fn prices(prices: Prices) -> Result<(), BuildError> {
     }
 }
 
+/// Returns why prices change nothing in a session like this.
+pub(in crate::driver) fn are_unused(prices: Prices, config: &Config) -> Option<&'static str> {
+    let says_nothing = [prices.input, prices.cache_read, prices.cache_write].iter().all(Option::is_none);
+    match config.soft_action {
+        SoftAction::Off => Some(NO_SOFT_TIER),
+        _ => says_nothing
+            .then_some("they say nothing of what is sent, and an answer costs the same after any request"),
+    }
+}
+
 /// Checks that the shares of a summary by rule are such, and that they leave each other room.
 pub(in crate::driver) fn shares(rules: &RulesOptions) -> Result<(), BuildError> {
     let named = rules.shares();
