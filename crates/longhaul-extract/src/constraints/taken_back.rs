@@ -82,7 +82,7 @@ impl Telling {
             let shared = clause.intersection(&by.stems).count();
             shared > 0 && shared * 3 >= clause.len()
         };
-        let is_of = if self.permits { by.turns } else { by.allows };
+        let is_of = if self.permits { by.turns } else { by.allows && !(self.forbids && by.only_forbids) };
         // Who takes one thing back, and then another in the same words, means both.
         let are_alike = self.lets_go && by.lets_go && !self.permits;
         is_of && !are_alike && !self.naming.is_of_another(&by.naming) && self.clauses.iter().any(shares)
@@ -99,6 +99,8 @@ struct Lifting {
     allows: bool,
     /// It forbids what was allowed, or goes back on it.
     turns: bool,
+    /// It forbids something, and lets nothing go: what was forbidden before is so still.
+    only_forbids: bool,
 }
 
 impl Lifting {
@@ -109,17 +111,29 @@ impl Lifting {
             reads && (forbids(sentence) || format!(" {lower}").contains(" no ")) || lower.contains(" so no ");
         let revocation = revocation(sentence);
         let (changes, lets_go) = (revocation.is_some(), revocation == Some(Revocation::LetsGo));
-        let allows = changes || clauses(sentence).any(|clause| permits(clause) && !self::forbids(clause));
+        let permits = clauses(sentence).any(|clause| permits(clause) && !self::forbids(clause));
+        let allows = changes || permits;
+        let only_forbids =
+            !permits && !lets_go && (self::forbids(sentence) || demand::forbids_first(sentence));
         let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
         (!asks && (allows || turns)).then(|| Lifting {
-            stems: stems(sentence),
+            stems: stems(chosen(sentence)),
             naming: Naming::of(sentence),
             lets_go,
             allows,
             turns,
+            only_forbids,
         })
     }
+}
+
+/// Returns what is chosen in a sentence, and in whose place, without what it is chosen for: "the lathe instead of the mill" of "the lathe
+/// instead of the mill for the front door" says nothing of what else was said about the door.
+fn chosen(sentence: &str) -> &str {
+    let Some((before, behind)) = sentence.split_once(" instead of ") else { return sentence };
+    let end = behind.find(" for ").map(|at| before.len() + " instead of ".len() + at);
+    end.map_or(sentence, |end| &sentence[..end])
 }
 
 /// Returns the parts of a sentence that may each allow or forbid for itself.

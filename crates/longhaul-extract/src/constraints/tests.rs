@@ -137,6 +137,12 @@ fn what_is_said_of_another_thing_of_the_kind_takes_nothing_back() {
             "Scrap what I said about the invoices folder; you may touch it now.",
         ),
         ("Never push to the main branch.", "You may push to the feature branch now."),
+        ("From now on never touch the file f1.toml.", "From now on never touch the file f9.toml."),
+        ("From now on never touch the ledger.", "From now on never touch the ledger on Fridays."),
+        (
+            "Every answer about the import wizard must name the ticket.",
+            "Change of plan: gidiklex instead of brolikun for the import wizard.",
+        ),
     ] {
         let rules = constraints(
             transcript(&format!("user: {first}\nassistant: ok\nuser: {later}")).entries(),
@@ -152,6 +158,9 @@ fn what_is_said_of_another_thing_of_the_kind_takes_nothing_back() {
         let all = found(&format!("user: {first}\nassistant: ok\nuser: {later}"));
         assert_eq!(all[0].2, Some(2), "{all:?}");
     }
+    let chosen = "user: Always use brolikun for the import wizard.\nassistant: ok\nuser: Change of plan: gidiklex instead of brolikun for the import wizard.";
+    let rules = constraints(transcript(chosen).entries(), Speakers::builtin());
+    assert_eq!(lifted_by_each(&rules), [vec![], vec![0]]);
 }
 
 #[test]

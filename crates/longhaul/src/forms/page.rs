@@ -1,6 +1,6 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_extract::{DemandKind, demand_kind};
+use longhaul_extract::{DemandKind, demand_kind, is_standing_rule};
 use longhaul_summarize::{
     SummaryRequest, prose_share,
     rules::{decided, gist, is_lasting},
@@ -193,7 +193,7 @@ pub(super) const RULE: &str = "The user's rule (m";
 pub(super) const FACT: &str = "The user told (m";
 
 /// Returns what a person wants and demands, as far as neither `said` nor the kept messages say it: the task, then the facts they told, and
-/// the rules that hold, which leave last.
+/// the rules that hold, which leave last: of these, what stands until it is taken back.
 pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, said: &str) -> Vec<String> {
     let is_shown = |text: &str| {
         said.contains(text)
@@ -207,8 +207,10 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
     let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
     let rules = rules.filter(|rule| is_lasting(&rule.text));
     let missing = rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim()));
-    let (facts, rules): (Vec<&Constraint>, Vec<&Constraint>) =
+    let (facts, mut rules): (Vec<&Constraint>, Vec<&Constraint>) =
         missing.partition(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
+    // What is chosen for one thing leaves before what must never be.
+    rules.sort_by_key(|rule| is_standing_rule(&rule.text));
     let told = facts.into_iter().map(|fact| (FACT, fact)).chain(rules.into_iter().map(|rule| (RULE, rule)));
     lines.extend(
         told.map(|(mark, said)| format!("{mark}{}): {}", said.message, said.told().replace('\n', " "))),
@@ -267,6 +269,23 @@ mod tests {
         let mut page = Page::new(&CharsPer4, Tokens(24));
         page.person(&person);
         assert_eq!(page.text.lines().collect::<Vec<_>>(), &person[1..]);
+    }
+
+    #[test]
+    fn what_is_chosen_leaves_before_what_must_never_be() {
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(400));
+        let said = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
+        let chosen = |nth: u64| {
+            said(9 + nth, &format!("Change of plan: lathe_{nth} instead of mill_{nth} for door {nth}."))
+        };
+        let ban = said(3, "Never send mail to Ann without asking me first.");
+        let constraints = [vec![ban.clone()], (0..6).map(chosen).collect()].concat();
+        let person = of_the_person(&Summary { constraints, ..Summary::default() }, &request, "");
+        let mut page = Page::new(&CharsPer4, Tokens(60));
+        page.person(&person);
+        assert!(page.text.contains(&ban.text) && page.text.contains("lathe_5"), "{}", page.text);
+        assert!(!page.text.contains("lathe_0"), "{}", page.text);
     }
 
     #[test]
