@@ -24,6 +24,7 @@ async fn forward(store: &Arc<dyn SummaryStore>, name: &str, body: &str) -> Resul
     let window = ContextWindow::new(Tokens(6_000), Tokens(1_000));
     // `open` goes on where the conversation of that name is, on a branch after an edit; `open_line` would go back to what it left.
     let mut session = Session::builder(SessionId::new(name)?, window).store(Arc::clone(store)).open().await?;
+    // A client that leaves out the middle of what was said, and keeps more than the first request: `.keeps_first(2)` for Cline's, say.
     let followed = session.sync_with(&came, FrontEnd::known()).await?;
     session.set_fixed_overhead(came.tools().iter().map(|tool| CharsPer4.count_text(tool)).sum())?;
     let view = session.prepare().await?;

@@ -20,12 +20,50 @@ impl SessionState {
         begun: Begun<'_>,
         front_end: FrontEnd,
     ) -> Result<Option<SyncReport>, SyncError> {
-        let Begun { said, front, known, at, mut ordinals } = begun;
+        let Begun { said, front, known, at, .. } = begun;
         if at >= self.n_total() {
             return Ok(None);
         }
         let head = self.reworded(&said[..front]);
-        let keeps_head = head.is_some();
+        if head.is_some() {
+            // The messages kept may begin as those do that stood behind the first ones: whoever says the same each time.
+            let fewer = begun.up_to(front_end.keeps_first);
+            for (begun, least) in [(Some(&begun), 1), (fewer.as_ref(), LEAST_RUN)] {
+                let Some(begun) = begun else { continue };
+                let cut = self.cut_behind(begun, front_end)?;
+                // Longer than what they begin with alike.
+                let is_enough =
+                    |(run, _): &(Run, _)| run.ordinals.len() >= least.max(known - begun.known + 1);
+                if let Some((run, ordinals)) = cut.filter(is_enough) {
+                    return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
+                }
+            }
+        }
+        if known > front {
+            return Ok(None);
+        }
+        for own in 0..=MOST_OWN.min(said.len() - front) {
+            let place = self.head + own as u64;
+            match self.run_of(said, front + own, place, false)? {
+                Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
+                // As many messages in the place of as many are edits.
+                Some(_) if head.is_some() => {
+                    return self.go_on(said, front, self.head, head, ordinals_from(0, self.head)).map(Some);
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what was said here late and follows the messages that a history begins with, where it leaves out what stood between, and
+    /// the ordinals of all that it has of these.
+    fn cut_behind(
+        &self,
+        begun: &Begun<'_>,
+        front_end: FrontEnd,
+    ) -> Result<Option<(Run, Vec<Option<u64>>)>, SyncError> {
+        let Begun { said, front, known, at, ref ordinals } = *begun;
         let n_kept = said[front..known].iter().filter(|entry| !is_reasoning(entry)).count();
         // An edit far behind the beginning: what follows it need not be read back.
         if n_kept > front_end.keeps_first.max(MOST_KEPT) {
@@ -37,25 +75,11 @@ impl SessionState {
         };
         let n_notes = self.notices(&said[known..], at);
         let run = self.run_of(said, known + n_notes, at + 1, front_end.is_known)?;
-        if let Some(run) = run.filter(|run| keeps_head && is_cut(run)) {
-            ordinals.extend((0..n_notes).map(|_| None).chain(run.ordinals.iter().copied()));
-            return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
-        }
-        if known > front {
-            return Ok(None);
-        }
-        for own in 0..=MOST_OWN.min(said.len() - front) {
-            let place = self.head + own as u64;
-            match self.run_of(said, front + own, place, false)? {
-                Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
-                // As many messages in the place of as many are edits.
-                Some(_) if keeps_head => {
-                    return self.go_on(said, front, self.head, head, ordinals_from(0, self.head)).map(Some);
-                }
-                _ => {}
-            }
-        }
-        Ok(None)
+        Ok(run.filter(is_cut).map(|run| {
+            let all = ordinals.iter().copied().chain((0..n_notes).map(|_| None));
+            let all = all.chain(run.ordinals.iter().copied()).collect();
+            (run, all)
+        }))
     }
 
     /// Returns with how many messages `said`, of which the first was `at` here, begins that say nothing but that something was left out.
@@ -158,6 +182,18 @@ pub(super) struct Begun<'s> {
     pub(super) at: u64,
     /// One for each of these.
     pub(super) ordinals: Vec<Option<u64>>,
+}
+
+impl<'s> Begun<'s> {
+    /// Returns the same with the first `n` messages alone, where it has more.
+    fn up_to(&self, n: usize) -> Option<Begun<'s>> {
+        let first = self.said[self.front..self.known].iter().enumerate();
+        let mut first = first.filter(|(_, entry)| !is_reasoning(entry)).map(|(nth, _)| self.front + nth);
+        let known = first.nth(n).filter(|_| n > 0)?;
+        let ordinals = self.ordinals.get(..known)?.to_vec();
+        let at = ordinals.iter().rev().flatten().next().map_or(0, |last| last + 1);
+        Some(Begun { known, at, ordinals, ..*self })
+    }
 }
 
 /// Messages of a history that were said here in a row.

@@ -28,9 +28,10 @@ pub enum Synced {
     Unchanged,
     /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
     /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
-    /// ids of calls. Before them it may keep the first messages, up to six, and a note that says nothing but that something was left out:
-    /// who leaves out less than ten messages behind more than the first request took these back, and is [`Edited`](Self::Edited), unless
-    /// [`FrontEnd::keeps_first`] says that it keeps so many.
+    /// ids of calls. Before them it may keep the first request, and a note that says nothing but that something was left out. Who keeps
+    /// more of the first messages says so with [`FrontEnd::keeps_first`]: without, who leaves out less than ten messages at once behind
+    /// more than the first request took these back, and is [`Edited`](Self::Edited), which one that drops a turn with each request is
+    /// each time.
     Grew {
         /// How many.
         n: u64,

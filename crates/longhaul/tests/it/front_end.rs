@@ -563,6 +563,35 @@ fn a_front_end_that_keeps_the_first_exchange_is_followed() {
     }
 }
 
+/// Who says that they keep so many of the first messages is followed though the user says the same each time: what they keep of the
+/// newest begins as what stood behind the first did.
+#[test]
+fn a_front_end_that_says_what_it_keeps_is_followed_where_the_user_repeats_themselves() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    for (first, newest) in [(2, 9), (2, 20), (4, 9), (4, 20), (1, 9)] {
+        let session = SessionId::new("again").unwrap();
+        let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
+        let front_end = longhaul::FrontEnd::known().keeps_first(first);
+        let mut all: Vec<Message> = Vec::new();
+        for nth in 0..40 {
+            all.push(Message::user(if nth == 0 { "Mend the relay." } else { "continue" }));
+            let said = match all.len() > first + newest {
+                true => [&all[..first], &all[all.len() - newest..]].concat(),
+                false => all.clone(),
+            };
+            let change = state.sync_with(&document(&said), front_end).unwrap().change;
+            assert_eq!(change, Synced::Grew { n: 1 + u64::from(nth > 0) }, "{first} and {newest}, {nth}");
+            all.push(Message::assistant(format!("Part {nth} is done.")));
+        }
+        assert_eq!(state.originals().len(), 79, "{first} and {newest}");
+        // What is edited is edited all the same, in the middle of what was said the same each time.
+        let mut edited = all[..6].to_vec();
+        edited.push(Message::user("Stop here."));
+        let change = state.sync_with(&document(&edited), front_end).unwrap().change;
+        assert_eq!(change, Synced::Edited { at: 6, n: 1 }, "{first} and {newest}");
+    }
+}
+
 /// What anybody may say is no sign of the same conversation, and what somebody took out of the middle is gone.
 #[test]
 fn a_few_equal_words_mix_no_conversations_and_what_was_deleted_is_not_shown() {
