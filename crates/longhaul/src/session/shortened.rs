@@ -32,9 +32,8 @@ impl SessionState {
                 let Some(begun) = begun else { continue };
                 let cut = self.cut_behind(begun, front_end)?;
                 // Longer than what they begin with alike.
-                let is_enough =
-                    |(run, _): &(Run, _)| run.ordinals.len() >= least.max(known - begun.known + 1);
-                if let Some((run, ordinals)) = cut.filter(is_enough) {
+                let is_enough = |cut: &Cut| cut.run.ordinals.len() >= least.max(known - begun.known + 1);
+                if let Some(Cut { run, ordinals }) = cut.filter(is_enough) {
                     return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
                 }
             }
@@ -58,11 +57,7 @@ impl SessionState {
 
     /// Returns what was said here late and follows the messages that a history begins with, where it leaves out what stood between, and
     /// the ordinals of all that it has of these.
-    fn cut_behind(
-        &self,
-        begun: &Begun<'_>,
-        front_end: FrontEnd,
-    ) -> Result<Option<(Run, Vec<Option<u64>>)>, SyncError> {
+    fn cut_behind(&self, begun: &Begun<'_>, front_end: FrontEnd) -> Result<Option<Cut>, SyncError> {
         let Begun { said, front, known, at, ref ordinals } = *begun;
         let n_kept = said[front..known].iter().filter(|entry| !is_reasoning(entry)).count();
         // An edit far behind the beginning: what follows it need not be read back.
@@ -78,7 +73,7 @@ impl SessionState {
         Ok(run.filter(is_cut).map(|run| {
             let all = ordinals.iter().copied().chain((0..n_notes).map(|_| None));
             let all = all.chain(run.ordinals.iter().copied()).collect();
-            (run, all)
+            Cut { run, ordinals: all }
         }))
     }
 
@@ -194,6 +189,13 @@ impl<'s> Begun<'s> {
         let at = ordinals.iter().rev().flatten().next().map_or(0, |last| last + 1);
         Some(Begun { known, at, ordinals, ..*self })
     }
+}
+
+/// A history of which what stood between its first messages and those said late was left out.
+struct Cut {
+    run: Run,
+    /// One for each message up to the end of the run.
+    ordinals: Vec<Option<u64>>,
 }
 
 /// Messages of a history that were said here in a row.
