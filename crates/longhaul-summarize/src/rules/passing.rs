@@ -13,12 +13,38 @@ pub(super) struct Passing {
 
 impl Passing {
     pub(super) fn new(pool: &Statements) -> Passing {
-        let source = |at: &usize| pool.source(&pool.all()[*at]);
-        let unspoken = unspoken(pool);
-        let is_sample = |at: &&usize| source(at).is_some_and(shows_samples);
-        let samples = unspoken.iter().filter(is_sample).copied().collect();
-        let is_read = |at: &usize| source(at).is_some_and(|source| source.family() == ToolFamily::Read);
-        Passing { lines: unspoken.into_iter().filter(is_read).collect(), samples }
+        let all = pool.all();
+        let names = Names::of(all);
+        let is_spoken = |one: &Statement| !matches!(one.kind, StatementKind::Result | StatementKind::Harness);
+        let mut is_taken_up = vec![false; names.often.len()];
+        let spoken = (0..all.len()).filter(|at| is_spoken(&all[*at]));
+        spoken.flat_map(|at| names.at(at)).for_each(|name| is_taken_up[*name as usize] = true);
+        let is_telling = |name: &u32| is_taken_up[*name as usize] && names.often[*name as usize] <= RARE;
+        let is_unspoken = |at: usize| {
+            let text = &*all[at].text;
+            (text.is_ascii() || !text.chars().any(is_foreign)) && !names.at(at).iter().any(is_telling)
+        };
+        let mut passing = Passing { lines: HashSet::new(), samples: HashSet::new() };
+        let mut at = 0;
+        // What a call shows is looked at once, and not with each of its lines.
+        for run in all.chunk_by(|one, next| is_of_one_call(pool.source(one), pool.source(next))) {
+            let source = pool.source(&run[0]);
+            let is_read = source.is_some_and(|source| source.family() == ToolFamily::Read);
+            let is_sample = source.is_some_and(shows_samples);
+            let shown = (at..at + run.len()).filter(|at| {
+                (is_read || is_sample) && all[*at].kind == StatementKind::Result && is_unspoken(*at)
+            });
+            for line in shown {
+                if is_read {
+                    passing.lines.insert(line);
+                }
+                if is_sample {
+                    passing.samples.insert(line);
+                }
+            }
+            at += run.len();
+        }
+        passing
     }
 
     /// Returns whether the statement at `at` is a piece of sample data that nobody spoke of.
@@ -32,25 +58,46 @@ impl Passing {
     }
 }
 
-fn unspoken(pool: &Statements) -> HashSet<usize> {
-    let all = pool.all();
-    let is_shown = |source: &StatementSource| source.family() == ToolFamily::Read || shows_samples(source);
-    let is_read = |statement: &Statement| {
-        statement.kind == StatementKind::Result && pool.source(statement).is_some_and(is_shown)
-    };
-    let mut often: HashMap<&str, u32> = HashMap::new();
-    all.iter().flat_map(|one| names(&one.text)).for_each(|name| *often.entry(name).or_insert(0) += 1);
-    let is_rare = |name: &&str| often.get(name).is_none_or(|count| *count <= RARE);
-    let spoken =
-        all.iter().filter(|one| one.kind != StatementKind::Result && one.kind != StatementKind::Harness);
-    let taken_up: HashSet<&str> = spoken.flat_map(|one| names(&one.text)).filter(is_rare).collect();
-    let is_passing = |statement: &Statement| {
-        let text = &*statement.text;
-        is_read(statement)
-            && !text.chars().any(is_foreign)
-            && !names(text).any(|name| taken_up.contains(name))
-    };
-    (0..all.len()).filter(|at| is_passing(&all[*at])).collect()
+fn is_of_one_call(one: Option<&StatementSource>, other: Option<&StatementSource>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => std::ptr::eq(one, other),
+        _ => one.is_none() && other.is_none(),
+    }
+}
+
+/// The names in statements, each by a number of its own: text is read once.
+struct Names {
+    /// How often each stands there.
+    often: Vec<u32>,
+    /// Those of all statements, one statement's after another's.
+    said: Vec<u32>,
+    /// Where the names of each statement end.
+    ends: Vec<usize>,
+}
+
+impl Names {
+    fn of(all: &[Statement]) -> Names {
+        let mut known: HashMap<&str, u32> = HashMap::new();
+        let mut names = Names { often: Vec::new(), said: Vec::new(), ends: Vec::with_capacity(all.len()) };
+        for statement in all {
+            each_name(&statement.text, |name| {
+                let id = *known.entry(name).or_insert(names.often.len() as u32);
+                match names.often.get_mut(id as usize) {
+                    Some(often) => *often += 1,
+                    None => names.often.push(1),
+                }
+                names.said.push(id);
+            });
+            names.ends.push(names.said.len());
+        }
+        names
+    }
+
+    /// Returns the names in the statement at `at`.
+    fn at(&self, at: usize) -> &[u32] {
+        let begins = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.said[begins..self.ends[at]]
+    }
 }
 
 /// Whether a call shows a file of sample data: one that lies where tests keep what they read and expect, or data among examples.
@@ -91,10 +138,26 @@ fn is_foreign(c: char) -> bool {
     !c.is_ascii() && c.is_alphabetic()
 }
 
-/// Returns the words and names in `text`, each part of `response.next_cursor` for itself: it is spoken of by one of them.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| name.len() >= 3)
+/// Calls `each` with the words and names in `text`, each part of `response.next_cursor` for itself: it is spoken of by one of them.
+fn each_name<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let mut begun = 0;
+    for end in (0..text.len()).filter(|at| !is_part(text.as_bytes()[*at])).chain([text.len()]) {
+        let run = &text[begun..end];
+        begun = end + 1;
+        match run.is_ascii() {
+            _ if run.len() < LEAST_NAME => {}
+            true => each(run),
+            false => run
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .filter(|name| name.len() >= LEAST_NAME)
+                .for_each(&mut each),
+        }
+    }
 }
+
+/// Bytes of the shortest name.
+const LEAST_NAME: usize = 3;
 
 /// A word that stands in more places than these says little of any of them.
 const RARE: u32 = 12;
