@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use longhaul_transcript::unescaped;
+use longhaul_transcript::{json_escape, unescaped};
 use serde_json::value::RawValue;
 
 /// One JSON value inside checked text, without the blanks around it.
@@ -63,6 +63,48 @@ impl<'a> Json<'a> {
     /// Returns the text of the value.
     pub(crate) fn raw(self) -> &'a str {
         self.0
+    }
+
+    /// Returns the value as a provider reads it, however it was spelled: without blanks between its parts, and with every character
+    /// itself that needs no escape.
+    pub(crate) fn compact(self) -> Cow<'a, str> {
+        let (text, bytes) = (self.0, self.0.as_bytes());
+        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let end = string_end(bytes, at);
+                    while let Some(escape) = text[at..end].find('\\').map(|before| at + before) {
+                        let plain = json_escape(&text[escape..end]).filter(|(c, _)| {
+                            // Half of a pair is no character: it stays as it is.
+                            let is_half = *c == char::REPLACEMENT_CHARACTER
+                                && !text[escape..]
+                                    .get(..6)
+                                    .is_some_and(|spelled| spelled.eq_ignore_ascii_case(r"\ufffd"));
+                            needs_no_escape(*c) && !is_half
+                        });
+                        let length = plain.map_or(ESCAPED, |(_, length)| length);
+                        if let Some((c, _)) = plain {
+                            out.push_str(&text[copied..escape]);
+                            out.push(c);
+                            copied = escape + length;
+                        }
+                        at = escape + length;
+                    }
+                    at = end;
+                }
+                b' ' | b'\t' | b'\r' | b'\n' => {
+                    out.push_str(&text[copied..at]);
+                    at += 1;
+                    copied = at;
+                }
+                _ => at += 1,
+            }
+        }
+        match copied {
+            0 => Cow::Borrowed(text),
+            _ => Cow::Owned(out + &text[copied..]),
+        }
     }
 
     /// Returns where this value stands in `text`, of which it must be a part.
@@ -295,10 +337,30 @@ fn plain_message(error: &serde_json::Error) -> String {
     }
 }
 
+/// Bytes of an escape that stays: the backslash and what it stands before.
+const ESCAPED: usize = 2;
+
+fn needs_no_escape(c: char) -> bool {
+    !c.is_ascii_control() && !matches!(c, '"' | '\\')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn however_a_value_is_spelled_it_reads_the_same() {
+        let compact = |text: &str| Json::check(text.as_bytes()).unwrap().compact().into_owned();
+        let plain = r#"{"path":"/a/é 日本","n":[1,2.50,"a\\u00e9 \"q\" \n😀"],"e":{}}"#;
+        assert!(matches!(Json::check(plain.as_bytes()).unwrap().compact(), Cow::Borrowed(_)));
+        let spelled = r#" { "path" : "\/a\/\u00e9 \u65e5\u672c",
+            "n": [ 1, 2.50, "a\\u00e9 \"q\" \n\ud83d\ude00" ], "e": { } } "#;
+        assert_eq!(compact(spelled), plain);
+        // What is no character, and what must be escaped, stays.
+        let kept = r#"["\ud800x","\u0007","\u0022","\udfff"]"#;
+        assert_eq!(compact(kept), kept);
+    }
 
     #[test]
     fn children_are_slices_of_the_text() {
@@ -341,6 +403,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_made_compact_says_the_same(words in prop::collection::vec("\\PC{0,12}|[\\x00-\\x7f]{0,12}", 0..4)) {
+            let value = serde_json::json!({ "words": words, "n": 1.5 });
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            let escaped: String = pretty.chars().map(|c| match c {
+                c if c.is_ascii() => c.to_string(),
+                c => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+            }).collect();
+            let compact = Json::check(escaped.as_bytes()).unwrap().compact().into_owned();
+            prop_assert_eq!(&compact, &Json::check(pretty.as_bytes()).unwrap().compact());
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&compact).unwrap(), value);
+            prop_assert_eq!(&*Json::check(compact.as_bytes()).unwrap().compact(), &*compact);
+        }
+
         #[test]
         fn strings_decode_as_serde_json_decodes_them(text in "\\PC{0,40}|[\\x00-\\x7f]{0,40}") {
             let raw = quoted(&text);

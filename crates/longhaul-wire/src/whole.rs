@@ -80,7 +80,8 @@ pub(crate) fn read(format: Format, body: &Body, bytes: Vec<u8>) -> Result<Docume
         let tools = fields.some("tools").or_else(|| fields.some("functions")).map(Json::elements);
         let session = body.session.iter().find_map(|key| fields.text(key));
         envelope.session_id = session.and_then(|id| SessionId::new(&id).ok());
-        envelope.tools = tools.unwrap_or_default().into_iter().map(|tool| tool.raw().to_owned()).collect();
+        envelope.tools =
+            tools.unwrap_or_default().into_iter().map(|tool| tool.compact().into_owned()).collect();
     }
     // A bare string is one message of the user.
     let is_text = found.list.is_string();

@@ -26,6 +26,17 @@ fn each_format_is_told_and_read_and_comes_back_to_the_byte() {
     }
 }
 
+#[test]
+fn however_the_input_of_a_call_is_spelled_it_is_the_same_message() {
+    let plain = r#"[{"role":"user","content":"look"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{"path":"/a/é日","n":[1,2]}}]}]"#;
+    let spelled = r#"[{"role":"user","content":"look"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{ "path" : "\/a\/\u00e9\u65e5",
+        "n": [1, 2] }}]}]"#;
+    let [plain, spelled] = [plain, spelled].map(|text| read(None, text.as_bytes()).unwrap());
+    assert_eq!(shown(&plain), shown(&spelled));
+    let last = |doc: &Document| doc.transcript().entries().last().map(|entry| entry.lineage);
+    assert_eq!(last(&plain), last(&spelled));
+}
+
 fn shown(doc: &Document) -> String {
     let mut text = String::new();
     if let Some(id) = doc.session_id() {

@@ -13,10 +13,10 @@ pub(super) static SAMPLE: Sample = Sample {
     history: include_bytes!("data/anthropic.json"),
     read: expect![[r#"
         model claude-x
-        tool {"name": "bash", "input_schema": {"type": "object"}}
+        tool {"name":"bash","input_schema":{"type":"object"}}
         m0 system: "Be brief."
         m1 user: "look"
-        m2 assistant: ~"Look at the test first." 12 bytes | "I will read it." | [server_tool_use#srv_1] | [web_search_tool_result#srv_1] | !read_file#toolu_a1 {"path": "src/a.rs", "limit": 1E2} | !bash#toolu_a2 {"command": "cargo test"}
+        m2 assistant: ~"Look at the test first." 12 bytes | "I will read it." | [server_tool_use#srv_1] | [web_search_tool_result#srv_1] | !read_file#toolu_a1 {"path":"src/a.rs","limit":1E2} | !bash#toolu_a2 {"command":"cargo test"}
         m3 user: =toolu_a1 "fn a() {}" | =toolu_a2- "1 failed" & <image/gif 13 bytes Some((300, 200))> | "also look at b.rs"
         m4 assistant: [block_of_next_month] | "Yes."
     "#]],

@@ -46,7 +46,7 @@ pub(super) static CLINE: Sample = Sample {
         m4 assistant: "A tag is `<b>`." | !write_to_file#cline-3-1 {"path":"a","content":"<content>x</content>"}
         m5 tool: =cline-3-1 "Saved.\n<user_message>No words of hers.</user_message>"
         m6 user: "The user provided the following message:\n<user_message>\nGood. Now b.\n</user_message>"
-        m7 assistant: ~"Hm." 4 bytes | "Reading." | !read_file#toolu_1 {"path": "b"}
+        m7 assistant: ~"Hm." 4 bytes | "Reading." | !read_file#toolu_1 {"path":"b"}
         m8 tool: =toolu_1 "text of b"
         m9 user: "<environment_details>\n# Time\n</environment_details>"
         m10 assistant: ~"Then c." 4 bytes
@@ -75,7 +75,7 @@ pub(super) static COPILOT: Sample = Sample {
         m0 system: "Be brief."
         m1 user: "It was of no matter."
         m2 user: "read it"
-        m3 assistant: ~"Look first." 4 bytes | "Reading." | !view#c1 {"path": "a"} | !!apply_patch#c2 *** Begin
+        m3 assistant: ~"Look first." 4 bytes | "Reading." | !view#c1 {"path":"a"} | !!apply_patch#c2 *** Begin
         m4 tool: =c1+ "text of a"
         m5 tool: =c2- "no such file"
         m6 user: "$ bash {\"command\": \"ls\"}\na b"

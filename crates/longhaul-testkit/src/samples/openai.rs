@@ -13,7 +13,7 @@ pub(super) static SAMPLE: Sample = Sample {
     history: include_bytes!("data/openai.json"),
     read: expect![[r#"
         model gpt-x
-        tool {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
+        tool {"type":"function","function":{"name":"bash","parameters":{"type":"object"}}}
         m0 developer: "Be brief."
         m1 user(ann): "What is é 😀 � here?" | <image/png 24 bytes Some((300, 200))>
         m2 assistant: ~"Let me look." 0 bytes | !bash#call_1 {"cmd": "ls", "n": 12345678901234567890123} | !!patch#call_2 *** Begin

@@ -14,7 +14,7 @@ pub(super) static SAMPLE: Sample = Sample {
     read: expect![[r#"
         session chat-7
         m0 user: "What is on this picture?" | <image/png 24 bytes Some((300, 200))>
-        m1 assistant: ~"Look first." 8 bytes | !look#call_1 {"x": 1E2} | !mcp_read#call_2 {"path":"b"} | =call_1 "{\"seen\":[\"a cat\"]}" | =call_2- "no such file"
+        m1 assistant: ~"Look first." 8 bytes | !look#call_1 {"x":1E2} | !mcp_read#call_2 {"path":"b"} | =call_1 "{\"seen\":[\"a cat\"]}" | =call_2- "no such file"
         m2 assistant: "A cat." | [source-url] | [data-weather] | [part-of-next-month]
         m3 user: "And now?"
         m4 assistant: [tool-web_search] | !look#call_3 {"x":2}

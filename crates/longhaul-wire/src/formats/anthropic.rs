@@ -263,7 +263,7 @@ fn read_block<'a>(
             let call = ToolCall {
                 id: (&*id).into(),
                 name: name.into_owned(),
-                arguments: RawJson(input.map_or("{}", Json::raw).to_owned()),
+                arguments: RawJson(input.map_or("{}".into(), Json::compact).into_owned()),
                 kind: CallKind::Function,
             };
             Located { part: Part::ToolCall(call), home, leaf: input.map_or(Leaf::Fixed, Leaf::Arguments) }

@@ -199,8 +199,9 @@ fn call(request: Json<'_>) -> Option<ToolCall> {
         name: fields.text("name")?.into_owned(),
         // An object, or the text that the model wrote.
         arguments: RawJson(
-            arguments
-                .map_or("{}".to_owned(), |value| value.string().unwrap_or_else(|| value.raw().to_owned())),
+            arguments.map_or("{}".to_owned(), |value| {
+                value.string().unwrap_or_else(|| value.compact().into_owned())
+            }),
         ),
         kind: if is_custom { CallKind::Custom } else { CallKind::Function },
     })

@@ -389,7 +389,7 @@ pub(super) fn read_part<'a>(
         let call = ToolCall {
             id: id_of(&call, &name, seen).into(),
             name,
-            arguments: RawJson(arguments.map_or("{}", Json::raw).to_owned()),
+            arguments: RawJson(arguments.map_or("{}".into(), Json::compact).into_owned()),
             kind: Default::default(),
         };
         return Located {

@@ -188,7 +188,7 @@ fn call<'a>(part: &Object<'a>, name: String) -> (ToolCall, Leaf<'a>) {
     let call = ToolCall {
         id: (&*part.text("toolCallId").unwrap_or_default()).into(),
         name,
-        arguments: RawJson(input.map_or("{}", Json::raw).to_owned()),
+        arguments: RawJson(input.map_or("{}".into(), Json::compact).into_owned()),
         kind: CallKind::Function,
     };
     (call, input.map_or(Leaf::Fixed, Leaf::Arguments))
