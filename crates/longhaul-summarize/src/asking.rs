@@ -6,7 +6,8 @@ use longhaul_transcript::{Constraint, Entry, Message, MessageId, Role, SummaryMo
 
 use crate::{
     Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, SummarizerModel,
-    SummaryRequest, compose,
+    SummaryRequest,
+    compose::{self, LEAST_TOLD, prose_told},
     fence::Fence,
     form::Form,
     joined::render,
@@ -28,20 +29,8 @@ const ANSWER_OVERHEAD: f64 = 2.0;
 /// The keys of the schema themselves.
 const ANSWER_FRAME: Tokens = Tokens(200);
 
-/// The share of the limit that a model's words leave the user's rules at most.
-const RULES_SHARE: f64 = 0.4;
-
-/// The task stands before the rules, and takes a quarter of the room of both.
-const WITH_TASK: f64 = 4.0 / 3.0;
-
-/// What stands before a rule, and the end of its line.
-const RULE_LEAD: Tokens = Tokens(10);
-
 /// Where only the newest of a conversation is shown, the words of the summary before take this share of its cap at most.
 const BEFORE_SHARE: f64 = 0.25;
-
-/// Nobody is told to write less than this.
-const LEAST_TOLD: Tokens = Tokens(50);
 
 /// What a model said.
 #[derive(Clone, Debug)]
@@ -259,13 +248,7 @@ impl<'a> Asking<'a> {
         if self.form != Form::Prose {
             return;
         }
-        let SummaryRequest { counter, limit, kept, .. } = *self.request;
-        let stays =
-            |rule: &str| kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule)));
-        let told = rules.iter().filter(|rule| rule.superseded_by.is_none() && !stays(rule.text.trim()));
-        let needed: Tokens = told.map(|rule| counter.count_text(&rule.text) + RULE_LEAD).sum();
-        let left = limit - needed.scaled(WITH_TASK).min(limit.scaled(RULES_SHARE));
-        self.answer_tokens = self.answer_tokens.min(left.max(LEAST_TOLD));
+        self.answer_tokens = self.answer_tokens.min(prose_told(self.request, rules));
     }
 
     /// Whether a part of a long conversation is asked about with the answer to the part before it.

@@ -41,11 +41,33 @@ pub(crate) fn share(mode: SummaryMode, form: Form, limit: Tokens) -> Tokens {
     }
 }
 
-/// Returns how much of a summary's limit a model that writes prose is told that it may write, and gets: what keeps to it is
-/// not cut. Everything by rule has the rest.
-pub fn prose_share(limit: Tokens) -> Tokens {
+/// Returns how much of a summary's limit a model that writes prose may have: everything by rule has the rest.
+fn prose_share(limit: Tokens) -> Tokens {
     limit.scaled(0.85)
 }
+
+/// Returns how much a model that writes prose is told that it may write of what `request` asks for, and gets: what keeps to it is not
+/// cut. It is less than most of the limit where the user's `rules` need more than that leaves, but not under 50 tokens for that.
+pub fn prose_told(request: &SummaryRequest<'_>, rules: &[Constraint]) -> Tokens {
+    let SummaryRequest { counter, limit, kept, .. } = *request;
+    let stays = |rule: &str| kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule)));
+    let told = rules.iter().filter(|rule| rule.superseded_by.is_none() && !stays(rule.text.trim()));
+    let needed: Tokens = told.map(|rule| counter.count_text(&rule.text) + RULE_LEAD).sum();
+    let left = limit - needed.scaled(WITH_TASK).min(limit.scaled(RULES_SHARE));
+    prose_share(limit).min(left.max(LEAST_TOLD))
+}
+
+/// The share of the limit that a model's words leave the user's rules at most.
+const RULES_SHARE: f64 = 0.4;
+
+/// The task stands before the rules, and takes a quarter of the room of both.
+const WITH_TASK: f64 = 4.0 / 3.0;
+
+/// What stands before a rule, and the end of its line.
+const RULE_LEAD: Tokens = Tokens(10);
+
+/// Nobody is told to write less than this.
+pub(crate) const LEAST_TOLD: Tokens = Tokens(50);
 
 /// Joins a checked answer, given in `form`, with the facts by rule that it does not mention. Returns `None` where nothing
 /// that is smaller than the source fits.

@@ -91,7 +91,7 @@ pub use beside::{
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};
-pub use compose::prose_share;
+pub use compose::prose_told;
 pub use conversation::{Conversation, LastRequest, Protocol};
 pub use ladder::{Ladder, Redact};
 pub use notes::UNCONFIRMED;

@@ -70,7 +70,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let of_lists: Tokens = lists.iter().map(|list| counter.count_text(list)).sum();
     let for_words = match words(draft) {
         Some(words) => {
-            let left = limit - OF_HEADINGS - sure(words, request);
+            let left = limit - OF_HEADINGS - sure(words, summary, request);
             // The rules that the words do not tell go before most of what is listed.
             let owed = owed_to_rules(&of_the_person(summary, request, words), counter);
             let least = left.scaled(LISTS_SHARE_BESIDE_RULES).max(notes);

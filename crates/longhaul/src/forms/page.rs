@@ -2,7 +2,7 @@
 
 use longhaul_extract::{DemandKind, demand_kind, is_standing_rule};
 use longhaul_summarize::{
-    SummaryRequest, prose_share,
+    SummaryRequest, prose_told,
     rules::{decided, gist, is_lasting},
     shortened,
 };
@@ -126,7 +126,7 @@ pub(super) fn with_the_person(
     let separating = counter.count_text(separator);
     // What the words leave is theirs as well.
     let free = counter.count_up_to(words, limit).map_or(Tokens::ZERO, |words| limit - words - separating);
-    let left = limit - sure(words, request) - separating;
+    let left = limit - sure(words, summary, request) - separating;
     let most = limit.scaled(PERSON_SHARE).min(left).max(free);
     let person = of_the_person(summary, request, &within(limit - most));
     // A rule that is lost is worse than a sentence that is: of words longer than their writer was told, the rules take what they need.
@@ -178,8 +178,8 @@ pub(super) fn owed_to_rules(person: &[String], counter: &dyn TokenCounter) -> To
 }
 
 /// Returns what of a model's words stays in any case.
-pub(super) fn sure(words: &str, request: &SummaryRequest<'_>) -> Tokens {
-    let told = prose_share(request.limit);
+pub(super) fn sure(words: &str, summary: &Summary, request: &SummaryRequest<'_>) -> Tokens {
+    let told = prose_told(request, &summary.constraints);
     request.counter.count_up_to(words, told).unwrap_or(told)
 }
 
@@ -306,9 +306,9 @@ mod tests {
         let many: Vec<Constraint> = (0..30)
             .map(|nth| rule(nth, &format!("Never touch the table number {nth} of the ledger.")))
             .collect();
-        // What was told is 340; a line is 13, a rule 18.
+        // What was told is 340, and 240 where there are many rules; a line is 13, a rule 18.
         for (count, rules, is_whole, least) in
-            [(25, &few, true, 3), (25, &many, true, 3), (40, &few, false, 3)]
+            [(25, &few, true, 3), (18, &many, true, 8), (25, &many, false, 8), (40, &few, false, 3)]
         {
             let said = Summary { constraints: rules.clone(), ..Summary::default() };
             let words = words(count);

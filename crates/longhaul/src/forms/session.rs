@@ -37,9 +37,8 @@ const SEPARATOR: Tokens = Tokens(2);
 /// where it has none.
 pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<String> {
     let counter = request.counter;
-    let summary = &mut draft.summary;
-    let surplus = summary.decisions.len().saturating_sub(MOST_DECISIONS);
-    summary.decisions.drain(..surplus);
+    let surplus = draft.summary.decisions.len().saturating_sub(MOST_DECISIONS);
+    draft.summary.decisions.drain(..surplus);
     let content = words(draft).unwrap_or(draft.text.as_str());
     let within = |limit: Tokens| match words(draft) {
         Some(words) => {
@@ -48,7 +47,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         None => cut(&draft.text, counter, limit),
     };
     let most = match words(draft) {
-        Some(words) => request.limit - sure(words, request) - SEPARATOR,
+        Some(words) => request.limit - sure(words, &draft.summary, request) - SEPARATOR,
         None => request.limit,
     };
     // What the content leaves is theirs as well.
