@@ -183,7 +183,13 @@ impl Archive {
 
     /// Returns the session that `name` is the id or another name of, or the beginning or the end of one: for what can be taken back.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
-        match self.runtime.block_on(self.store.resolve(name)) {
+        let resolved = self.runtime.block_on(self.store.resolve(name));
+        if resolved.is_err()
+            && let Some(session) = self.of_file(Path::new(name))?
+        {
+            return Ok(session);
+        }
+        match resolved {
             Err(error @ StoreError::UnknownSession { .. }) => match &self.meant_by(name)?[..] {
                 [one] => Ok(one.session.clone()),
                 [] if found::has(name) => {

@@ -7,7 +7,7 @@ use longhaul::{
     Breakdown, ToolTokens,
     redact::Redactor,
     redacted_messages,
-    tokens::{Accuracy, TokenCounter, count_tools},
+    tokens::{Accuracy, Family, ModelTable, TokenCounter, Tokenizer, count_tools},
     transcript::{Role, Tokens},
     wire::Document,
 };
@@ -98,17 +98,12 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
     let document = input::document(file, args.from.from.0)?;
     input::warn_of_problems(file, &document, false)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let is_claudes = document.format().provider() == Some("anthropic")
-        || About::of(file, &document).model.is_some_and(|model| model.contains("claude"));
     Ok(Count {
         version: 1,
         file: input::named(file),
         format: document.format().name(),
         encoding: &counter.name,
-        accuracy: match counter.counter.accuracy() {
-            Accuracy::Exact if is_claudes => "Claude's own count differs".to_owned(),
-            _ => accuracy(&*counter.counter),
-        },
+        accuracy: accuracy_for(file, &document, counter),
         messages: breakdown.messages,
         compacted_away: input::compacted_away(&document),
         tokens: breakdown.total,
@@ -119,6 +114,28 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         has_assistant: document.transcript().entries().iter().any(|one| one.message.role == Role::Assistant),
         provider: args.ask.as_ref().map(|model| ask(&document, model, args)).transpose()?,
     })
+}
+
+/// Returns how far the counter may be off for this conversation: what is exact by an encoding of OpenAI's is not what another's model
+/// is billed for.
+fn accuracy_for(file: &Path, document: &Document, counter: &Named) -> String {
+    if counter.bpe.is_none() {
+        return accuracy(&*counter.counter);
+    }
+    let model = About::of(file, document).model;
+    let named = model.as_deref().map(|model| ModelTable::builtin().get_or_unknown(model).tokenizer);
+    let is_claudes = model.as_ref().is_some_and(|model| model.contains("claude"));
+    match (document.format().provider(), named) {
+        (Some("anthropic"), _) => "Claude's own count differs".to_owned(),
+        _ if is_claudes => "Claude's own count differs".to_owned(),
+        (Some("google"), _) | (_, Some(Tokenizer::Family(Family::Gemini))) => {
+            "Gemini's own count differs".to_owned()
+        }
+        (_, Some(Tokenizer::Family(_))) => {
+            format!("the own count of {} may differ", paint::name(&model.unwrap_or_default()))
+        }
+        _ => accuracy(&*counter.counter),
+    }
 }
 
 /// Asks the provider for its own count.

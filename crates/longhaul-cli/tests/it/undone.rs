@@ -54,6 +54,21 @@ fn a_file_that_was_compacted_in_place_comes_back_byte_for_byte() {
     assert_eq!(said(&folder, "session.jsonl"), before);
 }
 
+/// The path of its file names a session to all commands, as an agent's file may stand deep in its own folder.
+#[test]
+fn a_session_is_meant_by_the_path_of_its_file() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    let path = folder.path().join("session.jsonl");
+    let path = path.to_str().unwrap();
+    for args in [&["history", path][..], &["diff", path], &["audit", path], &["export", path]] {
+        run(&folder, args);
+    }
+    run(&folder, &["undo", path]);
+    assert_eq!(said(&folder, "session.jsonl"), before);
+}
+
 /// What is said of a session whose file is gone is so, and it comes back where there is a copy of it.
 #[test]
 fn a_file_that_is_gone_comes_back() {
