@@ -491,7 +491,9 @@ impl SessionState {
             Some(out.end + at as u64).filter(|_| out.contains(*pin))
         };
         self.pins = self.pins.iter().map(|pin| again(pin).unwrap_or(*pin)).collect();
-        let (n_added, last) = ((front - from) as u64, self.originals.last().map(|last| last.lineage));
+        let n_added = (front - from) as u64;
+        // As it was said: what came back from a store without its secrets has another lineage.
+        let last = self.n_total().checked_sub(1).and_then(|last| self.originals.lineage(last));
         self.by_client.push(ByClient { out, from: out.end + n_added, lineage: last });
         let shown = self.with_pins(head);
         self.set_items(shown);

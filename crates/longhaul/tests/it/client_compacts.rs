@@ -179,3 +179,46 @@ async fn what_a_front_end_took_out_or_back_is_in_no_request() {
     }
     assert!(n_compacted > 20 && n_summarized > 100, "{n_compacted} {n_summarized}");
 }
+
+/// A session that is opened for each request knows what it has since the client compacted, whatever secrets were said before.
+#[tokio::test]
+async fn what_a_front_end_has_since_it_compacted_is_known_where_there_are_secrets() {
+    let key = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    for secret_at in 0..17 {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        let message = |nth: usize| {
+            let secret = if nth == secret_at { format!(" The key is {key}.") } else { String::new() };
+            match nth % 2 {
+                0 => Message::user(format!("Question {nth} about the ledger?{secret}")),
+                _ => Message::assistant(format!("Answer {nth} is this, and more of it.{secret}")),
+            }
+        };
+        let mut said: Vec<Message> = (0..17).map(message).collect();
+        let mut n_requests = 0;
+        for (does, expected) in [
+            ("asks", Synced::Grew { n: 18 }),
+            ("compacts", Synced::CompactedByClient { n: 15 }),
+            ("goes on", Synced::Grew { n: 2 }),
+            ("goes on", Synced::Grew { n: 2 }),
+        ] {
+            match does {
+                "compacts" => {
+                    let tail = said.split_off(4);
+                    said = vec![Message::user(format!("{SUMMARY} Much.")), Message::assistant("I go on.")];
+                    said.extend(tail);
+                }
+                "goes on" => said.extend([
+                    Message::assistant(format!("Answer {n_requests} of it.")),
+                    Message::user(format!("Question {n_requests} about the queue?")),
+                ]),
+                _ => {}
+            }
+            n_requests += 1;
+            let head = [Message::system(format!("It is 10:0{n_requests}."))];
+            let mut session = open(&store, "secrets").await;
+            let change = session.sync(&document(&[&head[..], &said].concat())).await.unwrap().change;
+            assert_eq!(change, expected, "{secret_at}: {does}");
+            session.save().await.unwrap();
+        }
+    }
+}
