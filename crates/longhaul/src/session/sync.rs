@@ -176,24 +176,18 @@ impl SessionState {
         if let Some((from, known, at)) = since {
             return self.sync_with_client(said, front, front_end, (from, known, at));
         }
-        // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
-        // summary of ours is none of the client's.
-        let is_client_summary = |entry: &Entry| {
-            let mut part = None;
-            let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
-            let mut first = segments(&entry.message).into_iter().filter(begins);
-            !standing::begins_with_summary(&entry.message)
-                && first.any(|piece| piece.matter == Matter::Summary)
-        };
-        if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
+        // A summary is no opening that thousands of conversations share.
+        let shares_summary = |n: usize| said[..n].iter().any(is_client_summary);
+        let is_asked_here = shares_summary(common as usize) || self.is_asked(Span { start: 0, end: common });
+        let alike = if is_asked_here { 0 } else { alike.max(self.alike(&said[front..])?) };
+        // One that was said here under other instructions is no new one.
+        let is_new_summary = || said[front..].iter().take(2).skip(alike as usize).any(is_client_summary);
+        if common as usize <= front && is_new_summary() {
             return Ok(self.compacted_by_client(said, front));
         }
-        // A summary is no opening that thousands of conversations share.
-        let shares_summary = said[..common as usize].iter().any(is_client_summary);
-        let is_asked_here = shares_summary || self.is_asked(Span { start: 0, end: common });
-        let alike = match is_asked_here {
-            true => 0,
-            false => self.asked_among(&said[front..], alike.max(self.alike(&said[front..])?)),
+        let alike = match shares_summary(front + alike as usize) {
+            true => alike,
+            false => self.asked_among(&said[front..], alike),
         };
         let (known, at) = match common as usize > front {
             true => (common as usize, common),
@@ -533,6 +527,15 @@ impl SessionState {
                 Err(error) => matches!(error, SyncError::OnlyInSummary { .. }),
             }
     }
+}
+
+/// Returns whether a message is a client's own summary, by the marks that agents' sources and recordings show, where a text begins with
+/// one: a person may quote them. A summary of ours is none of the client's.
+fn is_client_summary(entry: &Entry) -> bool {
+    let mut part = None;
+    let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
+    let mut first = segments(&entry.message).into_iter().filter(begins);
+    !standing::begins_with_summary(&entry.message) && first.any(|piece| piece.matter == Matter::Summary)
 }
 
 /// Returns what it is that the history goes on otherwise from `at` with `n` messages, in the place of answers only or of

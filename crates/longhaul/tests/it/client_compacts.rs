@@ -180,6 +180,32 @@ async fn what_a_front_end_took_out_or_back_is_in_no_request() {
     assert!(n_compacted > 20 && n_summarized > 100, "{n_compacted} {n_summarized}");
 }
 
+/// A conversation that began with an agent's summary goes on under instructions that are worded otherwise, as where they tell the day.
+#[tokio::test]
+async fn a_conversation_that_begins_with_a_summary_grows_under_other_instructions() {
+    for summary in SUMMARIES {
+        for newest in [None, Some(11)] {
+            let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+            let mut all = vec![Message::user(format!("{summary} The relay was mended."))];
+            for nth in 0..20 {
+                let mut said =
+                    vec![Message::system(format!("It is {}.", if nth < 15 { "Monday" } else { "Tuesday" }))];
+                let n_left_out = newest.map_or(1, |newest| all.len().saturating_sub(newest).max(1));
+                said.push(all[0].clone());
+                said.extend_from_slice(&all[n_left_out..]);
+                let mut session = open(&store, "header").await;
+                let change =
+                    session.sync_with(&document(&said), longhaul::FrontEnd::known()).await.unwrap().change;
+                let n = 2;
+                assert_eq!(change, Synced::Grew { n }, "{summary}, {newest:?}, {nth}");
+                session.save().await.unwrap();
+                all.push(Message::assistant(format!("Part {nth} is done.")));
+                all.push(Message::user(format!("And part {}?", nth + 1)));
+            }
+        }
+    }
+}
+
 /// A session that is opened for each request knows what it has since the client compacted, whatever secrets were said before.
 #[tokio::test]
 async fn what_a_front_end_has_since_it_compacted_is_known_where_there_are_secrets() {
