@@ -17,7 +17,9 @@ impl FrontEnd {
     }
 
     /// Returns a front end that keeps so many of the first messages behind the instructions, reasoning not counted, and of the rest the newest: what it leaves
-    /// out between them was not taken back. One is kept in any case; of more a gap of few messages is somebody's who took these back.
+    /// out between them was not taken back. Up to six are followed without, where four messages in a row stand behind them that were said
+    /// late and are not the same by chance ([`Grew`](super::Synced::Grew)); say so of who keeps more, or fewer than six of the newest, or
+    /// of whose users say the same each time.
     #[must_use]
     pub fn keeps_first(self, messages: usize) -> FrontEnd {
         FrontEnd { keeps_first: messages, ..self }

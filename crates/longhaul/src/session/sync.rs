@@ -28,10 +28,12 @@ pub enum Synced {
     Unchanged,
     /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
     /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
-    /// ids of calls. Before them it may keep the first request, and a note that says nothing but that something was left out. Who keeps
-    /// more of the first messages says so with [`FrontEnd::keeps_first`]: without, who leaves out less than ten messages at once behind
-    /// more than the first request took these back, and is [`Edited`](Self::Edited), which one that drops a turn with each request is
-    /// each time.
+    /// ids of calls. Before them it may keep its first messages, and a note that says nothing but that something was left out: one, or up
+    /// to six where four of the late ones stand behind them, or as many as [`FrontEnd::keeps_first`] says.
+    ///
+    /// Whoever takes a turn out of the middle hands in the same as one that drops a turn with each request. Such a turn stays in the view
+    /// where it stood behind the first six messages or fewer, and four or more follow it that were said behind it; with fewer of
+    /// these, as where it was among the last, it is [`Edited`](Self::Edited), and gone.
     Grew {
         /// How many.
         n: u64,
