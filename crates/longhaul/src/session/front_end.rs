@@ -5,6 +5,7 @@
 pub struct FrontEnd {
     pub(super) is_known: bool,
     pub(super) keeps_first: usize,
+    pub(super) is_whole: bool,
 }
 
 impl FrontEnd {
@@ -23,5 +24,13 @@ impl FrontEnd {
     #[must_use]
     pub fn keeps_first(self, messages: usize) -> FrontEnd {
         FrontEnd { keeps_first: messages, ..self }
+    }
+
+    /// Returns a front end that hands in all that it has: what it leaves out was taken back, in the middle as well, and the view shows it no
+    /// more. Without, such messages stay where four or more follow that were said behind them ([`Grew`](super::Synced::Grew)), as
+    /// [`SyncReport::left_out`](super::SyncReport::left_out) tells.
+    #[must_use]
+    pub fn hands_in_all(self) -> FrontEnd {
+        FrontEnd { is_whole: true, ..self }
     }
 }

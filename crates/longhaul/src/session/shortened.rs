@@ -25,11 +25,13 @@ impl SessionState {
             return Ok(None);
         }
         let head = self.reworded(&said[..front]);
-        if head.is_some() {
+        if head.is_some() && !front_end.is_whole {
             for (begun, least) in begun.readings(front_end) {
                 let cut = self.cut_behind(&begun, front_end)?;
                 if let Some(Cut { run, ordinals }) = cut.filter(|cut| cut.run.ordinals.len() >= least) {
-                    return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
+                    let left_out = run.start - begun.at;
+                    let sync = self.go_on(said, ordinals.len(), run.end(), head, ordinals)?;
+                    return Ok(Some(SyncReport { left_out, ..sync }));
                 }
             }
         }

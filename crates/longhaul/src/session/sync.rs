@@ -5,7 +5,6 @@ use std::sync::Arc;
 use longhaul_extract::speaker::{Matter, Segment, segments};
 use longhaul_transcript::{ContentHash, Entry, Message, Span};
 use longhaul_wire::Document;
-use serde::{Deserialize, Serialize};
 
 use super::{
     BranchError, SessionState, Shown,
@@ -16,88 +15,9 @@ use super::{
     rewrite::{Counted, counted},
     shortened::Begun,
     stored::is_forgotten,
+    synced::{SyncReport, Synced},
 };
 use crate::compact::standing;
-
-/// What became of a conversation since it was last seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Synced {
-    /// Nothing.
-    Unchanged,
-    /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
-    /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
-    /// ids of calls. Before them it may keep its first messages, and a note that says nothing but that something was left out: one, or up
-    /// to six where four of the late ones stand behind them, or as many as [`FrontEnd::keeps_first`] says.
-    ///
-    /// Whoever takes a turn out of the middle hands in the same as one that drops a turn with each request. Such a turn stays in the view
-    /// where it stood behind the first six messages or fewer, and four or more follow it that were said behind it; with fewer of
-    /// these, as where it was among the last, it is [`Edited`](Self::Edited), and gone.
-    Grew {
-        /// How many.
-        n: u64,
-    },
-    /// The answers to the last request were made anew.
-    Regenerated {
-        /// Ordinal of the first message that is another one.
-        at: u64,
-        /// How many messages follow from there on.
-        n: u64,
-    },
-    /// A message was changed, and the conversation goes on from there: a branch.
-    Edited {
-        /// Ordinal of the first message that is another one.
-        at: u64,
-        /// How many messages follow from there on.
-        n: u64,
-    },
-    /// The last messages were taken back.
-    Rewound {
-        /// How many messages are left.
-        to: u64,
-    },
-    /// The front end has put a summary of its own in the place of what was said: it begins as those of the agents that are known do, or
-    /// messages that were said here late follow it (as many as [`Grew`](Synced::Grew) asks for). The view shows what it has now: all
-    /// of that is said anew here, and what was said before stays among the originals, where it can be looked up, and is in no view and no
-    /// later summary, but for what is pinned, until the front end goes back to before this.
-    CompactedByClient {
-        /// How many messages it has now, standing instructions apart.
-        n: u64,
-    },
-    /// It is another conversation: the two begin with no message of the user's in common, and the history handed in does
-    /// not go on from what was said here late ([`Grew`](Synced::Grew) says by what that is seen), as where it is empty. Nothing was changed, and the view is that of the former
-    /// conversation: open a session for this one. Where only the standing instructions are others, and as many, it is the same
-    /// one, and the view shows them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at
-    /// these.
-    Another,
-}
-
-impl Synced {
-    /// Returns whether the conversation goes on beside what was said: on a branch.
-    pub(crate) fn is_another_way(self) -> bool {
-        matches!(self, Synced::Regenerated { .. } | Synced::Edited { .. } | Synced::Rewound { .. })
-    }
-}
-
-/// What became of a conversation, and where its messages are in the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SyncReport {
-    /// What became of it.
-    pub change: Synced,
-    /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
-    /// here.
-    pub ordinals: Vec<Option<u64>>,
-    /// Ordinals of messages that were pinned and that the history handed in has no more: their pins stay on the branch that was left. A
-    /// pinned message that it says again word for word stays pinned.
-    pub unpinned: Vec<u64>,
-}
-
-impl SyncReport {
-    fn new(change: Synced, ordinals: Vec<Option<u64>>) -> SyncReport {
-        SyncReport { change, ordinals, unpinned: Vec::new() }
-    }
-}
 
 impl SessionState {
     /// Brings the session to where `document` is: what was added is pushed; where the history took another way, the session
@@ -135,8 +55,10 @@ impl SessionState {
         let Known { entries, places, alike } = self.as_said_here(all)?;
         let place = |at: usize| places.as_ref().map_or(Some(at), |places| places[at]);
         let pinned = self.pinned_words();
+        let before = (self.items.clone(), self.originals.clone());
         let spelled = |at| document.spelled(place(at)? as u64);
-        let SyncReport { change, ordinals: here, .. } = self.go_to(&entries, alike, front_end, spelled)?;
+        let SyncReport { change, ordinals: here, left_out, .. } =
+            self.go_to(&entries, alike, front_end, spelled)?;
         let mut ordinals = vec![None; all.len()];
         for (at, ordinal) in here.into_iter().enumerate() {
             if let Some(said) = place(at) {
@@ -145,7 +67,8 @@ impl SessionState {
         }
         self.say_again(document, ordinals.iter().copied());
         let unpinned = self.pin_again(&pinned, &ordinals);
-        Ok(SyncReport { change, ordinals, unpinned })
+        let gone = if change.takes_away() { self.gone_since(&before) } else { 0 };
+        Ok(SyncReport { change, ordinals, unpinned, gone, left_out })
     }
 
     /// Brings the session to where `said` is, of which `alike` messages behind the instructions are as they are here, whatever those

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use longhaul::{
-    FrontEnd, SessionState, Synced,
+    FrontEnd, SessionState, SyncReport, Synced,
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, Role, SessionId, Tokens},
 };
 
-use crate::front_end::{Draw, document};
+use crate::front_end::{Draw, SUMMARIES, document};
 
 fn state() -> SessionState {
     let window = ContextWindow::new(Tokens(400_000), Tokens::ZERO);
@@ -27,6 +27,14 @@ fn words<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<String> {
 
 fn shown(state: &SessionState) -> Vec<String> {
     words(state.view().messages().map(|message| &**message))
+}
+
+fn talk(n: usize) -> Vec<Message> {
+    let message = |nth: usize| match nth % 2 {
+        0 => Message::user(format!("question_{nth}?")),
+        _ => Message::assistant(format!("answer_{nth}.")),
+    };
+    (0..n).map(message).collect()
 }
 
 /// Returns what a client has that keeps so many of the first messages and of the newest.
@@ -84,11 +92,7 @@ fn who_keeps_the_first_messages_and_the_newest_is_followed_where_much_is_said_tw
 /// Who has a window and takes the last turn back, or has the last answer made anew, takes back no more than that.
 #[test]
 fn what_is_taken_back_at_the_end_of_a_window_is_known() {
-    let message = |nth: usize| match nth % 2 {
-        0 => Message::user(format!("question_{nth}?")),
-        _ => Message::assistant(format!("answer_{nth}.")),
-    };
-    let all: Vec<Message> = (0..41).map(message).collect();
+    let all = talk(41);
     for first in 1..=6 {
         for (from, to, new, expected) in [
             (31, 39, None, Synced::Rewound { to: 39 }),
@@ -166,5 +170,69 @@ fn who_hands_in_all_they_have_is_shown_nothing_that_they_took_back() {
             state.sync(&document(&client.said)).unwrap();
             assert_eq!(shown(&state), words(&client.said), "{conversation}, {nth}");
         }
+    }
+}
+
+/// A turn that is taken out of the middle looks as one that a window leaves out: it stays, and the report tells so, unless the caller knows
+/// that the front end hands in all that it has.
+#[test]
+fn a_turn_taken_out_of_the_middle_stays_where_nobody_told_that_the_history_is_whole() {
+    let all = talk(13);
+    for first in 1..=9 {
+        let rest = &all[first + 2..];
+        let said = [&all[..first], rest, &[Message::assistant("So."), Message::user("Next?")]].concat();
+        for (front_end, stays) in [
+            (FrontEnd::default(), first <= 6),
+            (FrontEnd::known().keeps_first(first), true),
+            (FrontEnd::default().hands_in_all(), false),
+            (FrontEnd::known().keeps_first(first).hands_in_all(), false),
+        ] {
+            // A window leaves so few behind only where it is told, and by an id of the caller's own.
+            if stays && rest.len() < 4 && front_end == FrontEnd::default() {
+                continue;
+            }
+            let (mut state, place) = (state(), format!("{first}, {front_end:?}"));
+            state.sync(&document(&all)).unwrap();
+            let SyncReport { change, gone, left_out, .. } =
+                state.sync_with(&document(&said), front_end).unwrap();
+            if stays {
+                assert_eq!((change, gone, left_out), (Synced::Grew { n: 2 }, 0, 2), "{place}");
+                assert_eq!(shown(&state)[..13], words(&all), "{place}");
+            } else {
+                let n = said.len() - first;
+                let edited = Synced::Edited { at: first as u64, n: n as u64 };
+                assert_eq!((change, gone, left_out), (edited, 2, 0), "{place}");
+                assert_eq!(shown(&state), words(&said), "{place}");
+            }
+        }
+    }
+}
+
+/// The report tells how many messages that the view showed it shows no more.
+#[test]
+fn what_the_view_shows_no_more_is_told() {
+    let head = Message::system("Be brief.");
+    let all = [&[head.clone()][..], &talk(13)].concat();
+    let with = |at: usize, new: &[Message]| [&all[..at], new].concat();
+    let mut other_first = all.clone();
+    other_first[2] = Message::assistant("Otherwise.");
+    let summary = Message::user(format!("{} Much.", SUMMARIES[0]));
+    let compacted = [&[head, summary][..], &all[10..]].concat();
+    let worded = [&[Message::system("Be verbose.")][..], &all[1..]].concat();
+    for (said, gone) in [
+        (all.clone(), 0),
+        (with(14, &[Message::assistant("So."), Message::user("Next?")]), 0),
+        (with(12, &[]), 2),
+        (with(10, &[Message::user("Next?")]), 4),
+        (with(13, &[Message::assistant("So.")]), 1),
+        // What is said again word for word is not gone.
+        (other_first, 1),
+        (compacted, 9),
+        (worded, 0),
+    ] {
+        let mut state = state();
+        state.sync(&document(&all)).unwrap();
+        let report = state.sync_with(&document(&said), FrontEnd::known()).unwrap();
+        assert_eq!(report.gone, gone, "{:?}", report.change);
     }
 }
