@@ -315,17 +315,22 @@ impl SessionState {
         let mut most: Option<(u64, usize, u64)> = None;
         let mut end = self.n_total();
         for ByClient { out, from, lineage } in self.by_client.iter().rev() {
-            let mut lineage = *lineage;
-            let mut next = |entry: &Entry| {
-                lineage = lineage.map(|before| ContentHash::of_fields([&before.0[..], &entry.id.hash.0]));
-                lineage
-            };
-            let rest = said[front..].iter().take(end.saturating_sub(*from) as usize);
-            let lineages: Vec<Option<ContentHash>> = rest.map(&mut next).collect();
-            let common = self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
-            let known = front + common as usize;
-            if common > 0 && most.is_none_or(|(_, most, _)| most < known) {
-                most = Some((*from, known, from + common));
+            // What came back from a store without its secrets has lineages of its own, but for the last message.
+            let here = from.checked_sub(1).and_then(|before| self.originals.lineage(before));
+            for before in [*lineage, here.filter(|here| Some(*here) != *lineage)].into_iter().flatten() {
+                let mut lineage = before;
+                let mut next = |entry: &Entry| {
+                    lineage = ContentHash::of_fields([&lineage.0[..], &entry.id.hash.0]);
+                    Some(lineage)
+                };
+                let rest = said[front..].iter().take(end.saturating_sub(*from) as usize);
+                let lineages: Vec<Option<ContentHash>> = rest.map(&mut next).collect();
+                let common =
+                    self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
+                let known = front + common as usize;
+                if common > 0 && most.is_none_or(|(_, most, _)| most < known) {
+                    most = Some((*from, known, from + common));
+                }
             }
             end = out.end;
         }
