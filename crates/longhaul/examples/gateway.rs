@@ -24,7 +24,8 @@ async fn forward(store: &Arc<dyn SummaryStore>, name: &str, body: &str) -> Resul
     let window = ContextWindow::new(Tokens(6_000), Tokens(1_000));
     // `open` goes on where the conversation of that name is, on a branch after an edit; `open_line` would go back to what it left.
     let mut session = Session::builder(SessionId::new(name)?, window).store(Arc::clone(store)).open().await?;
-    // A client that leaves out the middle of what was said, and keeps more than the first request: `.keeps_first(2)` for Cline's, say.
+    // A client that leaves out the middle of what was said is followed; `.keeps_first(8)` is for one that keeps more than its first six
+    // messages, or few of the newest behind them.
     let followed = session.sync_with(&came, FrontEnd::known()).await?;
     session.set_fixed_overhead(came.tools().iter().map(|tool| CharsPer4.count_text(tool)).sum())?;
     let view = session.prepare().await?;

@@ -43,6 +43,8 @@ mod steps;
 mod stored;
 #[cfg(feature = "wire")]
 mod sync;
+#[cfg(feature = "wire")]
+mod synced;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -81,7 +83,7 @@ pub use self::{
 pub use self::{
     front_end::FrontEnd,
     known::SyncError,
-    sync::{SyncReport, Synced},
+    synced::{SyncReport, Synced},
 };
 pub(crate) use self::{
     refused::Refusal,

@@ -33,7 +33,7 @@ enum Turn {
     /// It is where the history is.
     There(SyncReport),
     /// It goes on with another of its lines, and is yet to be brought there.
-    To(Synced),
+    To(SyncReport),
 }
 
 /// Returns whether `error` says that somebody else went on with the session.
@@ -215,9 +215,9 @@ impl Session {
         match self.synced(document, front_end, true).await? {
             Turn::There(report) => Ok(report),
             // What became of it is told as it was before it went on with another line.
-            Turn::To(change) => match self.synced(document, front_end, false).await? {
-                Turn::There(report) => Ok(SyncReport { change, ..report }),
-                Turn::To(change) => Ok(SyncReport { change, ordinals: Vec::new(), unpinned: Vec::new() }),
+            Turn::To(SyncReport { change, gone, .. }) => match self.synced(document, front_end, false).await?
+            {
+                Turn::There(report) | Turn::To(report) => Ok(SyncReport { change, gone, ..report }),
             },
         }
     }
@@ -272,7 +272,7 @@ impl Session {
             && self.is_where_it_forked().await?
             && self.turn_to_line_of(document, self.state.originals().len() as u64).await?
         {
-            return Ok(Turn::To(sync.change));
+            return Ok(Turn::To(sync));
         }
         match sync.change {
             Synced::Another => {}
@@ -288,7 +288,7 @@ impl Session {
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
                 if may_turn && said_again.is_empty() && self.turn_to_line_of(document, at).await? {
-                    return Ok(Turn::To(sync.change));
+                    return Ok(Turn::To(sync));
                 }
                 // What was deleted and is said again is written again.
                 let shared = said_again.first().map_or(at, |first| at.min(*first));

@@ -5,6 +5,7 @@
 pub struct FrontEnd {
     pub(super) is_known: bool,
     pub(super) keeps_first: usize,
+    pub(super) is_whole: bool,
 }
 
 impl FrontEnd {
@@ -17,9 +18,19 @@ impl FrontEnd {
     }
 
     /// Returns a front end that keeps so many of the first messages behind the instructions, reasoning not counted, and of the rest the newest: what it leaves
-    /// out between them was not taken back. One is kept in any case; of more a gap of few messages is somebody's who took these back.
+    /// out between them was not taken back. Up to six are followed without, where four messages in a row stand behind them that were said
+    /// late and are not the same by chance ([`Grew`](super::Synced::Grew)); say so of who keeps more, or fewer than six of the newest, or
+    /// of whose users say the same each time.
     #[must_use]
     pub fn keeps_first(self, messages: usize) -> FrontEnd {
         FrontEnd { keeps_first: messages, ..self }
+    }
+
+    /// Returns a front end that hands in all that it has: what it leaves out was taken back, in the middle as well, and the view shows it no
+    /// more. Without, such messages stay where four or more follow that were said behind them ([`Grew`](super::Synced::Grew)), as
+    /// [`SyncReport::left_out`](super::SyncReport::left_out) tells.
+    #[must_use]
+    pub fn hands_in_all(self) -> FrontEnd {
+        FrontEnd { is_whole: true, ..self }
     }
 }

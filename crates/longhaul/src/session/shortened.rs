@@ -25,16 +25,13 @@ impl SessionState {
             return Ok(None);
         }
         let head = self.reworded(&said[..front]);
-        if head.is_some() {
-            // The messages kept may begin as those do that stood behind the first ones: whoever says the same each time.
-            let fewer = begun.up_to(front_end.keeps_first);
-            for (begun, least) in [(Some(&begun), 1), (fewer.as_ref(), LEAST_RUN)] {
-                let Some(begun) = begun else { continue };
-                let cut = self.cut_behind(begun, front_end)?;
-                // Longer than what they begin with alike.
-                let is_enough = |cut: &Cut| cut.run.ordinals.len() >= least.max(known - begun.known + 1);
-                if let Some(Cut { run, ordinals }) = cut.filter(is_enough) {
-                    return self.go_on(said, ordinals.len(), run.end(), head, ordinals).map(Some);
+        if head.is_some() && !front_end.is_whole {
+            for (begun, least) in begun.readings(front_end) {
+                let cut = self.cut_behind(&begun, front_end)?;
+                if let Some(Cut { run, ordinals }) = cut.filter(|cut| cut.run.ordinals.len() >= least) {
+                    let left_out = run.start - begun.at;
+                    let sync = self.go_on(said, ordinals.len(), run.end(), head, ordinals)?;
+                    return Ok(Some(SyncReport { left_out, ..sync }));
                 }
             }
         }
@@ -58,15 +55,13 @@ impl SessionState {
     /// Returns what was said here late and follows the messages that a history begins with, where it leaves out what stood between, and
     /// the ordinals of all that it has of these.
     fn cut_behind(&self, begun: &Begun<'_>, front_end: FrontEnd) -> Result<Option<Cut>, SyncError> {
-        let Begun { said, front, known, at, ref ordinals } = *begun;
-        let n_kept = said[front..known].iter().filter(|entry| !is_reasoning(entry)).count();
+        let (&Begun { said, known, at, ref ordinals, .. }, n_kept) = (begun, begun.n_kept());
         // An edit far behind the beginning: what follows it need not be read back.
         if n_kept > front_end.keeps_first.max(MOST_KEPT) {
             return Ok(None);
         }
         let is_cut = |run: &Run| {
-            n_kept <= front_end.keeps_first.max(1)
-                || n_kept <= MOST_KEPT && run.start - at >= LARGE_GAP && run.ordinals.len() >= LEAST_RUN
+            n_kept <= front_end.keeps_first.max(1) || n_kept <= MOST_KEPT && run.ordinals.len() >= LEAST_RUN
         };
         let n_notes = self.notices(&said[known..], at);
         let run = self.run_of(said, known + n_notes, at + 1, front_end.is_known)?;
@@ -180,6 +175,25 @@ pub(super) struct Begun<'s> {
 }
 
 impl<'s> Begun<'s> {
+    /// Returns how many messages behind the instructions it begins with, reasoning not counted.
+    fn n_kept(&self) -> usize {
+        self.said[self.front..self.known].iter().filter(|entry| !is_reasoning(entry)).count()
+    }
+
+    /// Returns it, and with fewer of the first messages, each with how many messages in a row have to follow then: the newest may begin as
+    /// those do that stood behind the first ones, where people say the same each time ("continue").
+    fn readings(self, front_end: FrontEnd) -> Vec<(Begun<'s>, usize)> {
+        let known = self.known;
+        let told = self.up_to(front_end.keeps_first);
+        let told = told.map(|begun| (LEAST_RUN.max(known - begun.known + 1), begun));
+        // What they begin with alike proves nothing where nobody told how many are kept.
+        let is_near = self.n_kept() <= MOST_KEPT + LEAST_RUN;
+        let untold = self.up_to(MOST_KEPT).filter(|_| is_near);
+        let untold = untold.map(|begun| (LEAST_RUN + known - begun.known, begun));
+        let fewer = told.into_iter().chain(untold).map(|(least, begun)| (begun, least));
+        std::iter::once((self, 1)).chain(fewer).collect()
+    }
+
     /// Returns the same with the first `n` messages alone, where it has more.
     fn up_to(&self, n: usize) -> Option<Begun<'s>> {
         let first = self.said[self.front..self.known].iter().enumerate();
@@ -238,9 +252,6 @@ const TAKEN_BACK: usize = 40;
 /// How many of its first messages a front end keeps before a gap without having said so: the first request stands for the task, and some
 /// keep its answer, or a few turns. OpenHands keeps up to five, Cline two.
 const MOST_KEPT: usize = 6;
-
-/// Behind more than the first request so many messages are left out at once by nobody who takes them back.
-const LARGE_GAP: u64 = 10;
 
 /// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
 const MOST_OWN: usize = 2;

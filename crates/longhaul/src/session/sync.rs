@@ -5,7 +5,6 @@ use std::sync::Arc;
 use longhaul_extract::speaker::{Matter, Segment, segments};
 use longhaul_transcript::{ContentHash, Entry, Message, Span};
 use longhaul_wire::Document;
-use serde::{Deserialize, Serialize};
 
 use super::{
     BranchError, SessionState, Shown,
@@ -16,86 +15,9 @@ use super::{
     rewrite::{Counted, counted},
     shortened::Begun,
     stored::is_forgotten,
+    synced::{SyncReport, Synced},
 };
 use crate::compact::standing;
-
-/// What became of a conversation since it was last seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Synced {
-    /// Nothing.
-    Unchanged,
-    /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
-    /// messages: the view goes on from all that was said here. Four that were said here late have to be among them, or two with the
-    /// ids of calls. Before them it may keep the first request, and a note that says nothing but that something was left out. Who keeps
-    /// more of the first messages says so with [`FrontEnd::keeps_first`]: without, who leaves out less than ten messages at once behind
-    /// more than the first request took these back, and is [`Edited`](Self::Edited), which one that drops a turn with each request is
-    /// each time.
-    Grew {
-        /// How many.
-        n: u64,
-    },
-    /// The answers to the last request were made anew.
-    Regenerated {
-        /// Ordinal of the first message that is another one.
-        at: u64,
-        /// How many messages follow from there on.
-        n: u64,
-    },
-    /// A message was changed, and the conversation goes on from there: a branch.
-    Edited {
-        /// Ordinal of the first message that is another one.
-        at: u64,
-        /// How many messages follow from there on.
-        n: u64,
-    },
-    /// The last messages were taken back.
-    Rewound {
-        /// How many messages are left.
-        to: u64,
-    },
-    /// The front end has put a summary of its own in the place of what was said: it begins as those of the agents that are known do, or
-    /// messages that were said here late follow it (as many as [`Grew`](Synced::Grew) asks for). The view shows what it has now: all
-    /// of that is said anew here, and what was said before stays among the originals, where it can be looked up, and is in no view and no
-    /// later summary, but for what is pinned, until the front end goes back to before this.
-    CompactedByClient {
-        /// How many messages it has now, standing instructions apart.
-        n: u64,
-    },
-    /// It is another conversation: the two begin with no message of the user's in common, and the history handed in does
-    /// not go on from what was said here late ([`Grew`](Synced::Grew) says by what that is seen), as where it is empty. Nothing was changed, and the view is that of the former
-    /// conversation: open a session for this one. Where only the standing instructions are others, and as many, it is the same
-    /// one, and the view shows them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at
-    /// these.
-    Another,
-}
-
-impl Synced {
-    /// Returns whether the conversation goes on beside what was said: on a branch.
-    pub(crate) fn is_another_way(self) -> bool {
-        matches!(self, Synced::Regenerated { .. } | Synced::Edited { .. } | Synced::Rewound { .. })
-    }
-}
-
-/// What became of a conversation, and where its messages are in the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SyncReport {
-    /// What became of it.
-    pub change: Synced,
-    /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
-    /// here.
-    pub ordinals: Vec<Option<u64>>,
-    /// Ordinals of messages that were pinned and that the history handed in has no more: their pins stay on the branch that was left. A
-    /// pinned message that it says again word for word stays pinned.
-    pub unpinned: Vec<u64>,
-}
-
-impl SyncReport {
-    fn new(change: Synced, ordinals: Vec<Option<u64>>) -> SyncReport {
-        SyncReport { change, ordinals, unpinned: Vec::new() }
-    }
-}
 
 impl SessionState {
     /// Brings the session to where `document` is: what was added is pushed; where the history took another way, the session
@@ -133,8 +55,10 @@ impl SessionState {
         let Known { entries, places, alike } = self.as_said_here(all)?;
         let place = |at: usize| places.as_ref().map_or(Some(at), |places| places[at]);
         let pinned = self.pinned_words();
+        let before = (self.items.clone(), self.originals.clone());
         let spelled = |at| document.spelled(place(at)? as u64);
-        let SyncReport { change, ordinals: here, .. } = self.go_to(&entries, alike, front_end, spelled)?;
+        let SyncReport { change, ordinals: here, left_out, .. } =
+            self.go_to(&entries, alike, front_end, spelled)?;
         let mut ordinals = vec![None; all.len()];
         for (at, ordinal) in here.into_iter().enumerate() {
             if let Some(said) = place(at) {
@@ -143,7 +67,8 @@ impl SessionState {
         }
         self.say_again(document, ordinals.iter().copied());
         let unpinned = self.pin_again(&pinned, &ordinals);
-        Ok(SyncReport { change, ordinals, unpinned })
+        let gone = if change.takes_away() { self.gone_since(&before) } else { 0 };
+        Ok(SyncReport { change, ordinals, unpinned, gone, left_out })
     }
 
     /// Brings the session to where `said` is, of which `alike` messages behind the instructions are as they are here, whatever those
@@ -176,24 +101,18 @@ impl SessionState {
         if let Some((from, known, at)) = since {
             return self.sync_with_client(said, front, front_end, (from, known, at));
         }
-        // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
-        // summary of ours is none of the client's.
-        let is_client_summary = |entry: &Entry| {
-            let mut part = None;
-            let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
-            let mut first = segments(&entry.message).into_iter().filter(begins);
-            !standing::begins_with_summary(&entry.message)
-                && first.any(|piece| piece.matter == Matter::Summary)
-        };
-        if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
+        // A summary is no opening that thousands of conversations share.
+        let shares_summary = |n: usize| said[..n].iter().any(is_client_summary);
+        let is_asked_here = shares_summary(common as usize) || self.is_asked(Span { start: 0, end: common });
+        let alike = if is_asked_here { 0 } else { alike.max(self.alike(&said[front..])?) };
+        // One that was said here under other instructions is no new one.
+        let is_new_summary = || said[front..].iter().take(2).skip(alike as usize).any(is_client_summary);
+        if common as usize <= front && is_new_summary() {
             return Ok(self.compacted_by_client(said, front));
         }
-        // A summary is no opening that thousands of conversations share.
-        let shares_summary = said[..common as usize].iter().any(is_client_summary);
-        let is_asked_here = shares_summary || self.is_asked(Span { start: 0, end: common });
-        let alike = match is_asked_here {
-            true => 0,
-            false => self.asked_among(&said[front..], alike.max(self.alike(&said[front..])?)),
+        let alike = match shares_summary(front + alike as usize) {
+            true => alike,
+            false => self.asked_among(&said[front..], alike),
         };
         let (known, at) = match common as usize > front {
             true => (common as usize, common),
@@ -396,17 +315,22 @@ impl SessionState {
         let mut most: Option<(u64, usize, u64)> = None;
         let mut end = self.n_total();
         for ByClient { out, from, lineage } in self.by_client.iter().rev() {
-            let mut lineage = *lineage;
-            let mut next = |entry: &Entry| {
-                lineage = lineage.map(|before| ContentHash::of_fields([&before.0[..], &entry.id.hash.0]));
-                lineage
-            };
-            let rest = said[front..].iter().take(end.saturating_sub(*from) as usize);
-            let lineages: Vec<Option<ContentHash>> = rest.map(&mut next).collect();
-            let common = self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
-            let known = front + common as usize;
-            if common > 0 && most.is_none_or(|(_, most, _)| most < known) {
-                most = Some((*from, known, from + common));
+            // What came back from a store without its secrets has lineages of its own, but for the last message.
+            let here = from.checked_sub(1).and_then(|before| self.originals.lineage(before));
+            for before in [*lineage, here.filter(|here| Some(*here) != *lineage)].into_iter().flatten() {
+                let mut lineage = before;
+                let mut next = |entry: &Entry| {
+                    lineage = ContentHash::of_fields([&lineage.0[..], &entry.id.hash.0]);
+                    Some(lineage)
+                };
+                let rest = said[front..].iter().take(end.saturating_sub(*from) as usize);
+                let lineages: Vec<Option<ContentHash>> = rest.map(&mut next).collect();
+                let common =
+                    self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
+                let known = front + common as usize;
+                if common > 0 && most.is_none_or(|(_, most, _)| most < known) {
+                    most = Some((*from, known, from + common));
+                }
             }
             end = out.end;
         }
@@ -491,7 +415,9 @@ impl SessionState {
             Some(out.end + at as u64).filter(|_| out.contains(*pin))
         };
         self.pins = self.pins.iter().map(|pin| again(pin).unwrap_or(*pin)).collect();
-        let (n_added, last) = ((front - from) as u64, self.originals.last().map(|last| last.lineage));
+        let n_added = (front - from) as u64;
+        // As it was said: what came back from a store without its secrets has another lineage.
+        let last = self.n_total().checked_sub(1).and_then(|last| self.originals.lineage(last));
         self.by_client.push(ByClient { out, from: out.end + n_added, lineage: last });
         let shown = self.with_pins(head);
         self.set_items(shown);
@@ -531,6 +457,15 @@ impl SessionState {
                 Err(error) => matches!(error, SyncError::OnlyInSummary { .. }),
             }
     }
+}
+
+/// Returns whether a message is a client's own summary, by the marks that agents' sources and recordings show, where a text begins with
+/// one: a person may quote them. A summary of ours is none of the client's.
+fn is_client_summary(entry: &Entry) -> bool {
+    let mut part = None;
+    let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
+    let mut first = segments(&entry.message).into_iter().filter(begins);
+    !standing::begins_with_summary(&entry.message) && first.any(|piece| piece.matter == Matter::Summary)
 }
 
 /// Returns what it is that the history goes on otherwise from `at` with `n` messages, in the place of answers only or of

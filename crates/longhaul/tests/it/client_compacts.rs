@@ -179,3 +179,75 @@ async fn what_a_front_end_took_out_or_back_is_in_no_request() {
     }
     assert!(n_compacted > 20 && n_summarized > 100, "{n_compacted} {n_summarized}");
 }
+
+/// A conversation that began with an agent's summary goes on under instructions that are worded otherwise, as where they tell the day.
+#[tokio::test]
+async fn a_conversation_that_begins_with_a_summary_grows_under_other_instructions() {
+    for summary in SUMMARIES {
+        for newest in [None, Some(11)] {
+            let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+            let mut all = vec![Message::user(format!("{summary} The relay was mended."))];
+            for nth in 0..20 {
+                let mut said =
+                    vec![Message::system(format!("It is {}.", if nth < 15 { "Monday" } else { "Tuesday" }))];
+                let n_left_out = newest.map_or(1, |newest| all.len().saturating_sub(newest).max(1));
+                said.push(all[0].clone());
+                said.extend_from_slice(&all[n_left_out..]);
+                let mut session = open(&store, "header").await;
+                let change =
+                    session.sync_with(&document(&said), longhaul::FrontEnd::known()).await.unwrap().change;
+                let n = 2;
+                assert_eq!(change, Synced::Grew { n }, "{summary}, {newest:?}, {nth}");
+                session.save().await.unwrap();
+                all.push(Message::assistant(format!("Part {nth} is done.")));
+                all.push(Message::user(format!("And part {}?", nth + 1)));
+            }
+        }
+    }
+}
+
+/// A session that is opened for each request knows what it has since the client compacted, whatever secrets were said before.
+#[tokio::test]
+async fn what_a_front_end_has_since_it_compacted_is_known_where_there_are_secrets() {
+    let key = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    for (secret_at, n_left_out) in (0..17).flat_map(|at| [0, 2, 8].map(|n| (at, n))) {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        let message = |nth: usize| {
+            let secret = if nth == secret_at { format!(" The key is {key}.") } else { String::new() };
+            match nth % 2 {
+                0 => Message::user(format!("Question {nth} about the ledger?{secret}")),
+                _ => Message::assistant(format!("Answer {nth} is this, and more of it.{secret}")),
+            }
+        };
+        let mut said: Vec<Message> = (0..17).map(message).collect();
+        let mut n_requests = 0;
+        for (does, expected) in [
+            ("asks", Synced::Grew { n: 18 }),
+            ("compacts", Synced::CompactedByClient { n: 15 }),
+            ("goes on", Synced::Grew { n: 2 }),
+            ("goes on", Synced::Grew { n: 2 }),
+        ] {
+            match does {
+                "compacts" => {
+                    let tail = said.split_off(4);
+                    said = vec![Message::user(format!("{SUMMARY} Much.")), Message::assistant("I go on.")];
+                    said.extend(tail);
+                }
+                "goes on" => said.extend([
+                    Message::assistant(format!("Answer {n_requests} of it.")),
+                    Message::user(format!("Question {n_requests} about the queue?")),
+                ]),
+                _ => {}
+            }
+            n_requests += 1;
+            let head = [Message::system(format!("It is 10:0{n_requests}."))];
+            let mut session = open(&store, "secrets").await;
+            // It keeps its summary and what followed it, and the newest.
+            let cut = if does == "goes on" { 2 + n_left_out } else { 2 };
+            let said = [&head[..], &said[..2], &said[cut..]].concat();
+            let change = session.sync(&document(&said)).await.unwrap().change;
+            assert_eq!(change, expected, "{secret_at}, {n_left_out}: {does}");
+            session.save().await.unwrap();
+        }
+    }
+}

@@ -177,7 +177,9 @@ async fn whatever_a_client_leaves_out_or_respells_the_conversation_has_only_grow
             };
             let mut session = open().await.unwrap();
             let mut all: Vec<Value> = Vec::new();
-            let front_end = FrontEnd::default().keeps_first(habits.newest.map_or(0, |(_, first)| first));
+            // Some say how many of the first messages they keep.
+            let told = habits.newest.filter(|_| habits.clock).map_or(0, |(_, first)| first);
+            let front_end = FrontEnd::default().keeps_first(told);
             let context = format!("{:?}, {habits:?}", spelling.format);
             for nth in 0..18 {
                 if nth % 7 == 6 {

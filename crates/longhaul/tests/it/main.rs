@@ -57,4 +57,6 @@ mod told;
 #[cfg(feature = "sqlite")]
 mod two_processes;
 mod untold;
+#[cfg(feature = "wire")]
+mod windows;
 mod work;
