@@ -20,7 +20,7 @@ pub use constraints::{
     Demand, DemandKind, DemandReader, are_of_two, constraints, demand_kind, demands, ends_with_question,
     is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences,
 };
-pub use decisions::{Decision, decides, decisions};
+pub use decisions::{Decision, decides, decisions, settles};
 pub use fields::{Field, FieldPlace, call_fields};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, trail};
 pub use index::{
