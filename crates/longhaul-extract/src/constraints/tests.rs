@@ -189,6 +189,26 @@ fn what_is_said_of_another_thing_of_the_kind_takes_nothing_back() {
 }
 
 #[test]
+fn what_is_chosen_for_one_thing_is_no_rule() {
+    for said in [
+        "Change of plan: siduzer instead of petulon for the retry queue.",
+        "Change of course: the lathe instead of the mill.",
+        "OK, decided: brolikun for the import wizard. Can you look at the import wizard next?",
+        "Strike rafevux, the status page moves to tivotuk after all.",
+    ] {
+        assert_eq!(found(&format!("user: {said}")), [], "{said}");
+    }
+    for said in [
+        "Change of plan: never push to the old remote.",
+        "Change of plan: from now on use pnpm instead of npm.",
+        "Change the log format to JSON everywhere, please.",
+        "Use pnpm instead of npm.",
+    ] {
+        assert_eq!(found(&format!("user: {said}")).len(), 1, "{said}");
+    }
+}
+
+#[test]
 fn what_may_lift_a_ban_is_told_beside_it() {
     for (ban, by) in [
         ("Do not push to the remote until I say so.", "You may push from here on."),
