@@ -14,6 +14,7 @@ mod phrases;
 mod requests;
 mod work;
 
+pub use facts::{Stated, stated};
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
