@@ -216,10 +216,28 @@ pub fn settles(sentence: &str) -> bool {
     if tells || choice.as_str().contains("switch to") && behind.contains("branch") {
         return false;
     }
+    // "The first one I'll talk about is Rick", "both of those will go a long way": what is named is only spoken of.
+    let next = behind.trim_start().split(' ').next().unwrap_or_default();
+    let picks = PICKED.iter().any(|word| choice.as_str().contains(word));
+    if picks
+        && before.is_empty()
+        && (SPEAKERS.contains(&next) || lower.split_whitespace().count() > MOST_PICKING)
+    {
+        return false;
+    }
     let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
     let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
     !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
 }
+
+/// Words by which one of several is picked at the beginning of a sentence.
+const PICKED: [&str; 7] = ["both", "neither", "first ", "second ", "third ", "latter ", "former "];
+
+/// Who stands behind them where the sentence goes on to tell of it.
+const SPEAKERS: [&str; 9] = ["i", "i'll", "i'm", "we", "we'll", "you", "he", "she", "they"];
+
+/// A sentence of more words tells of what it begins with.
+const MOST_PICKING: usize = 12;
 
 /// What is chosen stands among the words of choosing: `Option B it is: Kelmar for the parking`, `Fine, Brunwick then for the tickets`,
 /// `Let's book Odessane for the lighting`.
@@ -545,6 +563,8 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Maybe we'll drop the feature later.",
             "It is slow, not sure why.",
             "Option A would have been nicer, who knows.",
+            "The first one I'll talk about is the relay.",
+            "Both of those will go a long way towards helping whoever has to keep the relay alive.",
         ];
         for one in none {
             assert!(!settles(one), "{one}");
