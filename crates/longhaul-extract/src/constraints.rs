@@ -20,7 +20,7 @@ mod tests;
 
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
-pub use demand::{DemandKind, demand_kind};
+pub use demand::{DemandKind, Stated, demand_kind, stated};
 pub use naming::are_of_two;
 pub use taken_back::lifted_by_each;
 

@@ -186,7 +186,7 @@ const OVER: &[&str] = &["resolved", "fixed", "solved", "gone", "clear", "address
 
 /// Returns whether a person's sentence settles something: what is wrong with something is a report, what might be done a question, and what is said not to be
 /// decided, or of a case, no decision. What stands behind the word of choosing only says more of it ("Postgres, not MySQL").
-pub(crate) fn settles(sentence: &str) -> bool {
+pub fn settles(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
     if asks {
@@ -216,10 +216,28 @@ pub(crate) fn settles(sentence: &str) -> bool {
     if tells || choice.as_str().contains("switch to") && behind.contains("branch") {
         return false;
     }
+    // "The first one I'll talk about is Rick", "both of those will go a long way": what is named is only spoken of.
+    let next = behind.trim_start().split(' ').next().unwrap_or_default();
+    let picks = PICKED.iter().any(|word| choice.as_str().contains(word));
+    if picks
+        && before.is_empty()
+        && (SPEAKERS.contains(&next) || lower.split_whitespace().count() > MOST_PICKING)
+    {
+        return false;
+    }
     let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
     let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
     !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
 }
+
+/// Words by which one of several is picked at the beginning of a sentence.
+const PICKED: [&str; 7] = ["both", "neither", "first ", "second ", "third ", "latter ", "former "];
+
+/// Who stands behind them where the sentence goes on to tell of it.
+const SPEAKERS: [&str; 9] = ["i", "i'll", "i'm", "we", "we'll", "you", "he", "she", "they"];
+
+/// A sentence of more words tells of what it begins with.
+const MOST_PICKING: usize = 12;
 
 /// What is chosen stands among the words of choosing: `Option B it is: Kelmar for the parking`, `Fine, Brunwick then for the tickets`,
 /// `Let's book Odessane for the lighting`.
@@ -232,6 +250,7 @@ fn names_what_is_chosen(lower: &str) -> bool {
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?((?:\S+ ){1,4})it is[:;—-]",
+        r"|^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?(\S+(?: \S+)?) it is for ",
         r"|^(?:fine|ok|okay|right|alright|good|yes|agreed),? (?:so |we )?((?:\S+ ){1,4})then (?:for|as|in|at|on|with) ",
         r"|^(?:(?:so|ok|okay|fine|right|good|then|alright|yes),? )?(?:let's|let us|we'll|we will|i'll|i will) ",
         r"(?:book|hire|buy|order|rent|reserve|commission|appoint|invite|name|call|use|have) (\S+(?: \S+){0,5}?) (?:for|as|on|at|to) ",
@@ -245,7 +264,8 @@ const NOT_CHOSEN: &[&str] = &[
     "think", "know", "mean", "look", "a look", "tell", "show", "explain", "check", "run", "try", "go",
     "read", "write", "see", "fix", "add", "make", "do", "give", "list", "find", "wait", "start", "begin",
     "continue", "proceed", "not", "if", "maybe", "perhaps", "whether", "grep", "tool", "them", "it", "back",
-    "me",
+    "me", "yes", "no", "that", "this", "and", "but", "or", "because", "since", "as", "so", "now", "says",
+    "said", "means", "guess", "hope", "believe", "suppose", "though", "which", "when", "while",
 ];
 
 /// "Release is 2.0, not 1.9": few words set one thing against another.
@@ -294,11 +314,14 @@ fn persons_choices() -> Option<&'static Regex> {
     ANY.as_ref()
 }
 
+/// Whether a sentence of a paragraph may settle something: how a sentence begins and ends tells, and not how its paragraph does.
 fn may_settle(text: &str) -> bool {
-    let lower = text.to_lowercase().replace('’', "'");
-    // Of several lines each is looked at by itself.
-    let names = || lower.lines().any(|line| NAMED.as_ref().is_some_and(|named| named.is_match(line.trim())));
-    lower.contains(", not ") || persons_choices().is_some_and(|any| any.is_match(&lower)) || names()
+    let may = |sentence: &str| {
+        let lower = sentence.to_lowercase().replace('’', "'");
+        let names = || NAMED.as_ref().is_some_and(|named| named.is_match(lower.trim()));
+        lower.contains(", not ") || persons_choices().is_some_and(|any| any.is_match(&lower)) || names()
+    };
+    text.lines().flat_map(sentences_of).any(may)
 }
 
 /// How persons choose beside [`CHOICES`].
@@ -540,6 +563,8 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Maybe we'll drop the feature later.",
             "It is slow, not sure why.",
             "Option A would have been nicer, who knows.",
+            "The first one I'll talk about is the relay.",
+            "Both of those will go a long way towards helping whoever has to keep the relay alive.",
         ];
         for one in none {
             assert!(!settles(one), "{one}");
@@ -559,10 +584,16 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Let's book Odessane for the lighting, the other offer is too expensive.",
             "Let's use Lagrun as the queue backend, the other one is too slow.",
             "We'll hire the Tarn brothers for the security.",
+            "Brolikun it is for the import wizard.",
+            "Strike rafevux, the status page moves to tivotuk after all.",
             "I'll name it.",
         ];
-        for one in &some[..9] {
+        let (name, some) = some.split_last().unwrap();
+        for one in some {
             assert_eq!(decided(&format!("user: {one}")), [*one]);
+            // How the paragraph begins and ends is something else.
+            let among = format!("user: Thanks a lot. {one} Can you look at the log next?");
+            assert_eq!(decided(&among), [*one]);
         }
         let none = [
             "Here it is: the log of last night.",
@@ -574,7 +605,11 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Could we book Odessane for the lighting?",
             "Okay, run the tests then on the relay.",
             "OK, so far so good.",
-            some[9],
+            "This means it is for the tests.",
+            "Yes, it is for the tests.",
+            "Can the relay be stopped after all?",
+            "Fine, what is next then?",
+            name,
         ];
         for one in none {
             assert_eq!(decided(&format!("user: {one}")), [""; 0], "{one}");

@@ -17,10 +17,10 @@ pub mod speaker;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, scan, scan_words};
 pub use constraints::{
-    Demand, DemandKind, DemandReader, are_of_two, constraints, demand_kind, demands, ends_with_question,
-    is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences,
+    Demand, DemandKind, DemandReader, Stated, are_of_two, constraints, demand_kind, demands,
+    ends_with_question, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences, stated,
 };
-pub use decisions::{Decision, decides, decisions};
+pub use decisions::{Decision, decides, decisions, settles};
 pub use fields::{Field, FieldPlace, call_fields};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, trail};
 pub use index::{

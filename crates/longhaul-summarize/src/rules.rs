@@ -49,6 +49,7 @@ mod marked;
 mod noise;
 mod options;
 mod overruled;
+mod overtaken;
 mod passing;
 mod persons;
 mod proposals;
@@ -75,7 +76,7 @@ mod worked;
 pub use account::{MOST_FILES, task};
 pub use cut::cut;
 pub(crate) use cut::without_lines;
-pub use decided::decided;
+pub use decided::{decided, overruled_since};
 pub use gist::{gist, keeps_demands};
 pub use heading::{Heading, Leaves};
 pub use overruled::overrules;
@@ -96,6 +97,7 @@ use later::Later;
 use lists::Lists;
 use options::Options;
 use overruled::Overruling;
+use overtaken::Overtaken;
 use passing::Passing;
 use records::Records;
 use rejected::Rejected;
@@ -331,16 +333,22 @@ impl<'a> Reading<'a> {
         let earlier = Earlier::find(few, speakers);
         let (rules, before) = earlier.as_ref().map(Earlier::said).unwrap_or_default();
         demanded.splice(0..0, rules);
-        let decided = overruled::decided(before, few.users, &overruling, speakers);
-        let known = (&decided[..], &overruling);
+        let judged = overruled::decided(before, few.users, &overruling, speakers);
+        let decided = &judged.standing[..];
+        let known = (decided, &overruling);
         let mut summary = account::account(request, &runs, &acts, few, &self.subjects, demanded, known);
         if let Some(task) = earlier.as_ref().and_then(Earlier::task) {
             summary.goal = task;
         }
+        let kept = request.kept.iter().filter_map(|entry| Some((entry, few::sent(entry, speakers)?)));
+        let persons = few.persons.iter().copied().chain(kept.collect::<Vec<_>>());
+        let persons = persons.map(|(entry, text)| (entry.id.ordinal, text)).collect::<Vec<_>>();
+        let overtaken = Overtaken::new(&judged, &summary.constraints, persons.into_iter());
         let undone = Undone::read(request, &acts, few);
         let trail = Trail::new(&summary.files, request.limit.scaled(TRAIL_SHARE), request.counter);
         let known = (&undone, &trail, earlier.as_ref());
-        let fixed = sections::sections(request, &summary, &acts, few, known, &decided, self.options);
+        let person = (decided, &overtaken);
+        let fixed = sections::sections(request, &summary, &acts, few, known, person, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
         let told = (&self.lists, &self.passing, &self.spent);
@@ -359,7 +367,7 @@ impl<'a> Reading<'a> {
             worked: &Worked::new(request.entries, few.persons, &acts.calls),
         };
         // Who meets is nobody's user.
-        let decided_by_user = if sections::is_meeting(request) { &[][..] } else { &decided[..] };
+        let decided_by_user = if sections::is_meeting(request) { &[][..] } else { decided };
         let page = Page {
             fixed: &fixed.first,
             last: &fixed.last,
@@ -367,6 +375,7 @@ impl<'a> Reading<'a> {
             later: &self.later,
             rejected: &self.rejected,
             talkers: &self.talkers,
+            overtaken: &overtaken,
             pool,
             trail: &trail,
             domain: request.index.domain(),

@@ -14,6 +14,7 @@ mod phrases;
 mod requests;
 mod work;
 
+pub use facts::{Stated, stated};
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
@@ -107,7 +108,7 @@ const MOST_BYTES: usize = 4 * super::LONGEST;
 
 /// Returns whether `sentence` begins as an order does: "now move the export".
 pub(crate) fn is_order(sentence: &str) -> bool {
-    begins(Words::of(sentence).body(), VERBS)
+    begins_order(Words::of(sentence).body())
 }
 
 /// The words of a sentence in lower case with one blank between, clause marks kept as words of their own.
@@ -241,6 +242,12 @@ fn begins(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
 }
 
+/// Returns whether a text begins as an order does: what stands before "of" is no verb ("change of plan").
+fn begins_order(text: &str) -> bool {
+    let is_verb = |rest: &str| rest.starts_with(' ') && !rest.starts_with(" of ");
+    VERBS.iter().any(|verb| text.strip_prefix(verb).is_some_and(is_verb))
+}
+
 /// Returns whether `sentence` goes back on what was said: "back to read-only", "wait, hold that". It counts only where it is of what
 /// was allowed.
 pub(super) fn goes_back(sentence: &str) -> bool {
@@ -262,7 +269,7 @@ fn is_rule(words: &Words) -> bool {
     // "Use tabs, no blanks": a short clause behind an order.
     let is_short =
         |clause: &&str| clause.split('|').next().is_some_and(|clause| clause.split_whitespace().count() <= 4);
-    let orders = begins(words.body(), VERBS);
+    let orders = begins_order(words.body());
     let forbids = words.forbids_first()
         || orders && words.clauses().skip(1).filter(is_short).any(forbids_clause)
         || words.text.split(" so ").skip(1).any(forbids_doing);
@@ -327,8 +334,8 @@ fn forbids_doing(clause: &str) -> bool {
 }
 
 fn is_wish(sentence: &str, words: &Words) -> bool {
-    let orders = words.clauses().take(1).chain(words.after_opener()).any(|clause| begins(clause, VERBS))
-        || words.text.contains(" please ") && words.clauses().any(|clause| begins(clause, VERBS));
+    let orders = words.clauses().take(1).chain(words.after_opener()).any(begins_order)
+        || words.text.contains(" please ") && words.clauses().any(begins_order);
     let limits = QUALIFIERS.iter().any(|phrase| words.has(phrase));
     let lower = sentence.to_lowercase();
     let thinks = words.begins(THINKS) && MODALS.iter().any(|modal| words.before(modal).next().is_some());

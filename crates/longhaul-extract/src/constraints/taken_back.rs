@@ -54,6 +54,8 @@ pub(super) struct Telling {
     clauses: Vec<BTreeSet<String>>,
     /// What it names: of the folder, the one of orders.
     naming: Naming,
+    /// What it wants something for: "use tabs for the tables".
+    thing: BTreeSet<String>,
 }
 
 impl Telling {
@@ -72,6 +74,7 @@ impl Telling {
             lets_go: revocation(sentence) == Some(Revocation::LetsGo),
             clauses,
             naming: Naming::of(sentence),
+            thing: sentence.split_once(FOR).map(|(_, thing)| stems(thing)).unwrap_or_default(),
         }
     }
 
@@ -85,13 +88,19 @@ impl Telling {
         let is_of = if self.permits { by.turns } else { by.allows && !(self.forbids && by.only_forbids) };
         // Who takes one thing back, and then another in the same words, means both.
         let are_alike = self.lets_go && by.lets_go && !self.permits;
-        is_of && !are_alike && !self.naming.is_of_another(&by.naming) && self.clauses.iter().any(shares)
+        let is_for_the_same = || !self.thing.is_disjoint(&by.thing);
+        is_of
+            && !are_alike
+            && !self.naming.is_of_another(&by.naming)
+            && (self.clauses.iter().any(shares) || is_for_the_same())
     }
 }
 
 /// What a sentence allows, changes, or turns round.
 struct Lifting {
     stems: BTreeSet<String>,
+    /// What something else is chosen for in the place of what is taken back by its name.
+    thing: BTreeSet<String>,
     naming: Naming,
     /// It takes something back.
     lets_go: bool,
@@ -117,8 +126,10 @@ impl Lifting {
             !permits && !lets_go && (self::forbids(sentence) || demand::forbids_first(sentence));
         let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
+        let choice = Choice::of(sentence);
         (!asks && (allows || turns)).then(|| Lifting {
-            stems: stems(chosen(sentence)),
+            stems: choice.parts.iter().copied().flat_map(stems).collect(),
+            thing: choice.things.iter().copied().flat_map(stems).collect(),
             naming: Naming::of(sentence),
             lets_go,
             allows,
@@ -128,12 +139,45 @@ impl Lifting {
     }
 }
 
-/// Returns what is chosen in a sentence, and in whose place, without what it is chosen for: "the lathe instead of the mill" of "the lathe
-/// instead of the mill for the front door" says nothing of what else was said about the door.
-fn chosen(sentence: &str) -> &str {
-    let Some((before, behind)) = sentence.split_once(" instead of ") else { return sentence };
-    let end = behind.find(" for ").map(|at| before.len() + " instead of ".len() + at);
-    end.map_or(sentence, |end| &sentence[..end])
+/// What is taken back in a sentence and what is chosen in its place, apart from the thing that it is chosen for: "the lathe instead of the
+/// mill for the front door" says nothing of what else was said about the door.
+struct Choice<'s> {
+    parts: Vec<&'s str>,
+    things: Vec<&'s str>,
+}
+
+impl Choice<'_> {
+    fn of(sentence: &str) -> Choice<'_> {
+        if let Some((before, behind)) = sentence.split_once(INSTEAD) {
+            let end = behind.find(FOR).map_or(sentence.len(), |at| before.len() + INSTEAD.len() + at);
+            return Choice { parts: vec![&sentence[..end]], things: Vec::new() };
+        }
+        let mut choice = Choice { parts: vec![sentence], things: Vec::new() };
+        let Some(end) = sentence.find([',', ';', ':', '.']).filter(|end| names_what_goes(&sentence[..*end]))
+        else {
+            return choice;
+        };
+        choice.parts = vec![&sentence[..end]];
+        for clause in sentence[end..].split([',', ';', ':', '.']) {
+            // What goes elsewhere is named before that, and what it is chosen for behind it.
+            let moved = MOVES.iter().find_map(|words| clause.split_once(words));
+            let (thing, clause) = moved.map_or(("", clause), |(thing, to)| (thing, to));
+            let (clause, purpose) = clause.split_once(FOR).unwrap_or((clause, ""));
+            choice.parts.push(clause);
+            choice.things.extend([thing, purpose]);
+        }
+        choice
+    }
+}
+
+/// Returns whether a clause takes back something that it names: "forget what I said about the mill", "strike Odessane".
+fn names_what_goes(clause: &str) -> bool {
+    let lower = clause.to_lowercase();
+    let mut rest = FORGET.iter().chain(&["strike ", "scratch "]).filter_map(|words| {
+        let at = lower.find(words).filter(|at| begins(&lower[..*at]))?;
+        Some(&lower[at + words.len()..])
+    });
+    rest.next().is_some_and(|rest| !stems(rest.strip_prefix("what i said").unwrap_or(rest)).is_empty())
 }
 
 /// Returns the parts of a sentence that may each allow or forbid for itself.
@@ -399,6 +443,15 @@ fn first_word(text: &str) -> &str {
 fn singular(word: &str) -> &str {
     word.strip_suffix('s').unwrap_or(word)
 }
+
+/// What stands before the thing that something is chosen for.
+const FOR: &str = " for ";
+
+/// What stands between what is chosen and what it takes the place of.
+const INSTEAD: &str = " instead of ";
+
+/// What stands behind a thing that goes to something else.
+const MOVES: [&str; 3] = [" moves to ", " is moved to ", " goes to "];
 
 /// How somebody takes something back.
 const FORGET: [&str; 10] = [

@@ -143,6 +143,14 @@ fn what_is_said_of_another_thing_of_the_kind_takes_nothing_back() {
             "Every answer about the import wizard must name the ticket.",
             "Change of plan: gidiklex instead of brolikun for the import wizard.",
         ),
+        (
+            "Every answer about the import wizard must name the ticket.",
+            "Forget what I said about brolikun; we will use gidiklex for the import wizard.",
+        ),
+        (
+            "Please don't use petulon anywhere in the status page.",
+            "Strike rafevux, the status page moves to tivotuk after all.",
+        ),
     ] {
         let rules = constraints(
             transcript(&format!("user: {first}\nassistant: ok\nuser: {later}")).entries(),
@@ -161,6 +169,43 @@ fn what_is_said_of_another_thing_of_the_kind_takes_nothing_back() {
     let chosen = "user: Always use brolikun for the import wizard.\nassistant: ok\nuser: Change of plan: gidiklex instead of brolikun for the import wizard.";
     let rules = constraints(transcript(chosen).entries(), Speakers::builtin());
     assert_eq!(lifted_by_each(&rules), [vec![], vec![0]]);
+    // Something else is chosen for the same thing.
+    for (first, later) in [
+        (
+            "Always use spaces for the tables.",
+            "Forget what I said about indentation; use tabs for the tables.",
+        ),
+        (
+            "Never use brolikun in the import wizard.",
+            "Forget what I said about brolikun; we will use it for the import wizard.",
+        ),
+        ("Never deploy on Fridays.", "The deploy moves to Friday after all."),
+    ] {
+        let said = format!("user: {first}\nassistant: ok\nuser: {later}");
+        let rules = constraints(transcript(&said).entries(), Speakers::builtin());
+        let is_marked = lifted_by_each(&rules).last() == Some(&vec![0]);
+        assert!(is_marked || rules[0].superseded_by == Some(2), "{rules:?}");
+    }
+}
+
+#[test]
+fn what_is_chosen_for_one_thing_is_no_rule() {
+    for said in [
+        "Change of plan: siduzer instead of petulon for the retry queue.",
+        "Change of course: the lathe instead of the mill.",
+        "OK, decided: brolikun for the import wizard. Can you look at the import wizard next?",
+        "Strike rafevux, the status page moves to tivotuk after all.",
+    ] {
+        assert_eq!(found(&format!("user: {said}")), [], "{said}");
+    }
+    for said in [
+        "Change of plan: never push to the old remote.",
+        "Change of plan: from now on use pnpm instead of npm.",
+        "Change the log format to JSON everywhere, please.",
+        "Use pnpm instead of npm.",
+    ] {
+        assert_eq!(found(&format!("user: {said}")).len(), 1, "{said}");
+    }
 }
 
 #[test]

@@ -265,6 +265,9 @@ impl<'a> Fixed<'a> {
             (None, Some((stopped, Turn::Interrupted))) => format!(" (interrupted by the user in {stopped})"),
             (None, None) => String::new(),
         };
+        if self.undone.by(ordinal).is_none() {
+            became.push_str(&self.overtaken.note(ordinal, told));
+        }
         if let Some(from) = self.undone.taken_back_by(ordinal) {
             became = format!(" (takes back what was done for m{from}){became}");
         }

@@ -3,20 +3,33 @@
 use longhaul_extract::{Decision, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Tokens, one_line};
 
-use super::{fixed::Fixed, heading::Heading, overruled};
+use super::{
+    fixed::Fixed,
+    heading::Heading,
+    overruled::{self, Judged, Overruling},
+};
 use crate::SummaryRequest;
 
 /// Returns what a person decided in the request's entries, as far as nothing later overrules it and no message that stays shows it,
 /// oldest first.
 pub fn decided(request: &SummaryRequest<'_>) -> Vec<Decision> {
-    let speakers = request.index.speakers();
-    let users = request.entries.iter().filter(|entry| entry.message.role == Role::User);
-    let users: Vec<Entry> = users.cloned().collect();
-    let overruling = overruled::Overruling::of(users.iter().chain(request.kept), speakers);
-    let mut decided = overruled::decided(Vec::new(), &users, &overruling, speakers);
+    let mut decided = judged(request).standing;
     let kept = || request.kept.iter().flat_map(|entry| entry.message.texts());
     decided.retain(|one| !kept().any(|text| text.contains(&one.text)));
     decided
+}
+
+/// Returns what a person decided in the request's entries and overruled since, oldest first.
+pub fn overruled_since(request: &SummaryRequest<'_>) -> Vec<Decision> {
+    judged(request).overruled.into_iter().map(|over| over.decision).collect()
+}
+
+fn judged(request: &SummaryRequest<'_>) -> Judged {
+    let speakers = request.index.speakers();
+    let users = request.entries.iter().filter(|entry| entry.message.role == Role::User);
+    let users: Vec<Entry> = users.cloned().collect();
+    let overruling = Overruling::of(users.iter().chain(request.kept), speakers);
+    overruled::decided(Vec::new(), &users, &overruling, speakers)
 }
 
 impl Fixed<'_> {

@@ -14,6 +14,7 @@ use super::{
     few::{FewOf, sent},
     gist::{gist, keeps_demands},
     heading::Heading,
+    overtaken::Overtaken,
     spoken::spoken,
     trail::Trail,
     undone::Undone,
@@ -49,6 +50,8 @@ pub(super) struct Fixed<'a> {
     pub(super) options: &'a RulesOptions,
     /// What the person decided, as far as nothing overrules it, oldest first.
     pub(super) decided: &'a [Decision],
+    /// What of the person's decisions and facts something later took the place of.
+    pub(super) overtaken: &'a Overtaken,
     /// The rules and facts that persons set down and that hold on.
     pub(super) holding: Vec<&'a Constraint>,
     pub(super) sections: Vec<Section>,

@@ -1,6 +1,9 @@
 //! What a person marks as worth remembering, in whatever words: `Rule: …`, `Important: …`, `Remember: …`.
 
-use longhaul_extract::speaker::{Segment, Speakers};
+use longhaul_extract::{
+    demand_kind, settles,
+    speaker::{Segment, Speakers},
+};
 use longhaul_transcript::{Entry, Role};
 
 /// Returns the lines that persons mark so, oldest first, each with the ordinal of its message.
@@ -12,7 +15,8 @@ pub(crate) fn lines(entries: &[Entry], speakers: &Speakers) -> Vec<(u64, String)
         for piece in speakers.segments(&entry.message).iter().filter(of_persons) {
             let lines: Vec<&str> =
                 piece.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-            let marked: Vec<usize> = (0..lines.len()).filter(|at| is_marked(lines[*at])).collect();
+            let is_note = |line: &str| is_marked(line) && !labels_a_choice(line);
+            let marked: Vec<usize> = (0..lines.len()).filter(|at| is_note(lines[*at])).collect();
             let n_headings = lines.iter().filter(|line| line.starts_with('#')).count();
             // In a page of notes every line has a label: what a person marks stands before it or behind it.
             let is_page = n_headings > MOST_HEADINGS || marked.len() > MOST_MARKED;
@@ -48,6 +52,12 @@ pub(crate) fn is_marked(line: &str) -> bool {
     is_label && !describes && said.chars().count() >= 4 && line.len() <= LONGEST && !rest.starts_with("//")
 }
 
+/// Returns whether the label of a line says that something is chosen ("Change of plan: …"): that is a decision, and told as one.
+fn labels_a_choice(line: &str) -> bool {
+    let label = line.split([':', '：']).next().unwrap_or_default();
+    settles(label.trim_matches(|c: char| !c.is_alphanumeric())) && demand_kind(line).is_none()
+}
+
 /// Labels under which a text says what it is about, not what holds.
 const DESCRIBES: [&str; 30] = [
     "file", "files", "path", "paths", "location", "line", "lines", "add", "remove", "change", "changes",
@@ -81,6 +91,15 @@ mod tests {
             assert_eq!(texts.last(), Some(&"Target: all twelve tests pass"));
             assert!(texts.len() <= 2 * EDGE, "{texts:?}");
         }
+    }
+
+    #[test]
+    fn who_says_what_is_chosen_marks_nothing() {
+        let said = |text: &str| -> Transcript { [Message::user(text)].into_iter().collect() };
+        let n_marked = |text: &str| lines(said(text).entries(), Speakers::builtin()).len();
+        assert_eq!(n_marked("Change of plan: the lathe instead of the mill for the door."), 0);
+        assert_eq!(n_marked("Change of plan: never push to the old remote."), 1);
+        assert_eq!(n_marked("Deadline: the fourth of May"), 1);
     }
 
     #[test]

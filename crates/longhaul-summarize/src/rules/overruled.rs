@@ -1,6 +1,6 @@
 //! Decisions that a person overruled later: "Strike the Tuesday thing, Wednesday 05:00", "forget what I said about PDF".
 
-use longhaul_extract::{Decision, decisions, sentences, speaker::Speakers};
+use longhaul_extract::{Decision, decisions, sentences, settles, speaker::Speakers};
 use longhaul_transcript::{Entry, Role};
 
 use super::persons::leads_in;
@@ -17,7 +17,7 @@ impl Overruling {
         let may = |entry: &&Entry| entry.message.role == Role::User && entry.message.texts().any(has_word);
         for entry in entries.filter(may) {
             for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
-                let back = sentences(piece.text).filter(|sentence| Back::of(sentence).is_some());
+                let back = sentences(piece.text).filter(|sentence| takes_back(sentence));
                 found.extend(back.map(|text| Decision { text, message: entry.id.ordinal }));
             }
         }
@@ -33,13 +33,14 @@ impl Overruling {
     /// "Change of plan: Odessane instead of Kelmar". What forbids or demands is taken back in other words.
     pub(super) fn of_choice(&self, message: u64, chosen: &str) -> Option<u64> {
         Back::of(chosen)?;
-        let by_name = |said: &&Decision| matches!(Back::of(&said.text), Some(Back::Named(_) | Back::Said(_)));
+        let by_name =
+            |said: &&Decision| matches!(Back::of(&said.text), Some(Back::Named { .. } | Back::Said(_)));
         let later = self.0.iter().rev().filter(|said| said.message > message);
         later.filter(by_name).find(|said| overrules(&said.text, chosen)).map(|said| said.message)
     }
 
-    /// Returns `all` without what is overruled, and with what overrules it, oldest first.
-    pub(super) fn standing(&self, mut all: Vec<Decision>) -> Vec<Decision> {
+    /// Returns which of `all` stand, with what overrules others, and which do not.
+    fn judge(&self, mut all: Vec<Decision>) -> Judged {
         all.sort_by_key(|one| one.message);
         let mut over: Vec<Option<&Decision>> =
             all.iter().map(|one| self.by(one.message, &one.text)).collect();
@@ -57,20 +58,40 @@ impl Overruling {
             }
         }
         let mut by: Vec<Decision> = over.iter().flatten().map(|one| (*one).clone()).collect();
-        let is_over: Vec<bool> = over.iter().map(Option::is_some).collect();
-        let overruled: Vec<Decision> =
-            all.iter().zip(&is_over).filter(|(_, is_over)| **is_over).map(|(one, _)| one.clone()).collect();
-        let mut standing: Vec<Decision> =
-            all.into_iter().zip(is_over).filter(|(_, is_over)| !is_over).map(|(one, _)| one).collect();
-        by.retain(|one| self.by(one.message, &one.text).is_none() && !overruled.contains(one));
-        for one in by {
-            if !standing.contains(&one) {
-                standing.push(one);
+        let mut judged = Judged::default();
+        for (one, over) in all.into_iter().zip(over.iter().map(|over| over.map(|by| by.message))) {
+            match over {
+                Some(by) => judged.overruled.push(Overruled { decision: one, by }),
+                None => judged.standing.push(one),
             }
         }
-        standing.sort_by_key(|one| one.message);
-        standing
+        let is_over = |one: &Decision| judged.overruled.iter().any(|over| over.decision == *one);
+        by.retain(|one| self.by(one.message, &one.text).is_none() && !is_over(one));
+        for one in by {
+            if !judged.standing.contains(&one) {
+                judged.standing.push(one);
+            }
+        }
+        judged.standing.sort_by_key(|one| one.message);
+        judged
     }
+}
+
+/// What a person decided.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    /// What nothing overrules, oldest first.
+    pub(super) standing: Vec<Decision>,
+    /// What something overrules, oldest first.
+    pub(super) overruled: Vec<Overruled>,
+}
+
+/// A decision that holds no more.
+#[derive(Debug)]
+pub(super) struct Overruled {
+    pub(super) decision: Decision,
+    /// The message that overrules it.
+    pub(super) by: u64,
 }
 
 /// Notes what a person overrules who goes back to what was decided before: "back to slim", where between the two they had said another
@@ -178,16 +199,16 @@ fn singular(unit: &str) -> String {
     short.to_owned()
 }
 
-/// Returns what the person decided `before` and in `entries`, as far as nothing overrules it.
+/// Returns what the person decided `before` and in `entries`.
 pub(super) fn decided(
     before: Vec<Decision>,
     entries: &[Entry],
     overruling: &Overruling,
     speakers: &Speakers,
-) -> Vec<Decision> {
+) -> Judged {
     // What only leads in others says nothing by itself.
     let said = decisions(entries, speakers).into_iter().filter(|one| !leads_in(&one.text));
-    overruling.standing(before.into_iter().chain(said).collect())
+    overruling.judge(before.into_iter().chain(said).collect())
 }
 
 /// Returns whether a person who says `said` takes back what was decided before in the words `of` it: it has a word of that, and what it
@@ -199,7 +220,12 @@ pub fn overrules(said: &str, of: &str) -> bool {
     // A figure alone may be any.
     let is_named = |words: &[String]| words.iter().any(|word| decided.contains(word) && !is_figure(word));
     match back {
-        Back::Named(words) => is_named(&words) && shared(&words) >= words.len().min(2),
+        Back::Named { words, thing } => {
+            let theirs: Vec<String> = of.split(FOR).skip(1).flat_map(self::words).collect();
+            let is_of_it =
+                thing.is_empty() || theirs.is_empty() || thing.iter().any(|word| theirs.contains(word));
+            is_named(&words) && shared(&words) >= words.len().min(2) && is_of_it
+        }
         Back::Said(words) => words.iter().any(|word| decided.contains(word)),
         Back::Figure(measure) => Measure::all(of).contains(&measure),
         // What stands between the two decides.
@@ -212,10 +238,22 @@ pub fn overrules(said: &str, of: &str) -> bool {
     }
 }
 
+/// Returns whether a person's sentence takes something back. Words that reports have as well do so only where something is settled:
+/// "the relay no longer starts".
+fn takes_back(sentence: &str) -> bool {
+    match Back::of(sentence) {
+        Some(Back::Somewhere(_)) => {
+            let lower = sentence.to_lowercase();
+            settles(sentence) || SIGNS.iter().any(|sign| lower.contains(sign) && !REPORTING.contains(sign))
+        }
+        back => back.is_some(),
+    }
+}
+
 /// The words of what is taken back.
 enum Back {
-    /// It is named: "strike the Tuesday thing".
-    Named(Vec<String>),
+    /// It is named, and maybe what it was to be for: "strike the Tuesday thing", "SQLite instead of Postgres for the cache".
+    Named { words: Vec<String>, thing: Vec<String> },
     /// It is named as something that was said: "scratch what I said about 4 ms".
     Said(Vec<String>),
     /// It is somewhere in the sentence: "change of plan, the capacity goes up".
@@ -260,12 +298,15 @@ impl Back {
             return Some(Back::Measure(measure));
         }
         let strikes = |verb: &&str| body.strip_prefix(*verb).filter(|rest| rest.starts_with(' '));
-        let named = STRIKING.iter().find_map(strikes).or_else(|| Some(body.split_once("instead of ")?.1));
-        if let Some(said) = named.and_then(|named| Some(named.split_once("i said about ")?.1)) {
+        let struck = STRIKING.iter().find_map(strikes);
+        if let Some(said) = struck.and_then(|struck| Some(struck.split_once("i said about ")?.1)) {
             return Some(Back::Said(clause(said))).filter(|back| !back.is_empty());
         }
-        if let Some(named) = named {
-            return Some(Back::Named(clause(named))).filter(|back| !back.is_empty());
+        let replaced =
+            || body.split_once("instead of ").map(|(_, old)| old.split_once(FOR).unwrap_or((old, "")));
+        if let Some((named, thing)) = struck.map(|struck| (struck, "")).or_else(replaced) {
+            let named = Back::Named { words: clause(named), thing: clause(thing) };
+            return Some(named).filter(|back| !back.is_empty());
         }
         let sign = SIGNS.iter().find(|sign| body.contains(**sign))?;
         Some(Back::Somewhere(words(&body.replacen(sign, " ", 1)).collect())).filter(|back| !back.is_empty())
@@ -273,7 +314,7 @@ impl Back {
 
     fn is_empty(&self) -> bool {
         match self {
-            Back::Named(words) | Back::Said(words) | Back::Somewhere(words) => words.is_empty(),
+            Back::Named { words, .. } | Back::Said(words) | Back::Somewhere(words) => words.is_empty(),
             _ => false,
         }
     }
@@ -297,6 +338,9 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         (word.chars().count() >= 3 || is_figure(word)) && !word.is_empty() && !COMMON.contains(&word.as_str())
     })
 }
+
+/// What stands before what something is chosen for.
+const FOR: &str = " for ";
 
 /// Words that open a sentence and say nothing.
 const OPENING: [&str; 16] = [
@@ -333,12 +377,15 @@ const SIGNS: [&str; 12] = [
     "on second thought", "after all", "no longer", " instead", "doch nicht", "doch lieber", "stattdessen",
 ];
 
+/// Those of them that stand in reports and in questions as well.
+const REPORTING: [&str; 3] = ["after all", "no longer", " instead"];
+
 /// Words that name nothing.
-const COMMON: [&str; 44] = [
+const COMMON: [&str; 51] = [
     "about", "all", "and", "any", "are", "but", "can", "earlier", "for", "from", "had", "has", "have",
     "idea", "into", "its", "let", "make", "not", "now", "one", "our", "out", "plan", "said", "says",
     "should", "take", "that", "the", "then", "they", "thing", "this", "thought", "told", "use", "was", "way",
-    "what", "will", "with", "would", "you",
+    "what", "will", "with", "would", "you", "current", "first", "new", "old", "other", "same", "second",
 ];
 
 #[cfg(test)]
@@ -353,7 +400,8 @@ mod tests {
         let said = transcript(&said);
         let speakers = Speakers::builtin();
         let overruling = Overruling::of(said.entries().iter(), speakers);
-        decided(Vec::new(), said.entries(), &overruling, speakers).into_iter().map(|one| one.text).collect()
+        let judged = decided(Vec::new(), said.entries(), &overruling, speakers);
+        judged.standing.into_iter().map(|one| one.text).collect()
     }
 
     #[test]
@@ -369,6 +417,18 @@ mod tests {
             ["Change of plan: Tarnwald instead of Kelmar for the camp.", "Never call Odessane at night."]
         {
             assert_eq!(by(rule), None, "{rule}");
+        }
+    }
+
+    #[test]
+    fn who_reports_takes_nothing_back() {
+        for said in ["The relay no longer starts.", "Does it run after all?", "It printed the help instead."]
+        {
+            assert!(!takes_back(said), "{said}");
+        }
+        for said in ["No, we keep the relay after all.", "The relay moves to Thursday.", "Strike the relay."]
+        {
+            assert!(takes_back(said), "{said}");
         }
     }
 
@@ -450,6 +510,19 @@ mod tests {
             ("Make it 3 h instead of 2.", "The lock expires after 2 h.", true),
             ("Make it 3 hours, not 2.", "We keep the lock for 2 hours.", true),
             ("Make it 3 h instead of 2.", "The page shows 2 columns.", false),
+            (
+                "Change of plan: brunwick instead of kelmar for the camp.",
+                "Fine, kelmar then for the camp.",
+                true,
+            ),
+            // Another's name, or another thing that it is for.
+            (
+                "Change of plan: brunwick instead of kelmar for the camp site.",
+                "We go with odessane for the camp site.",
+                false,
+            ),
+            ("Let's use Postgres instead of SQLite for the cache.", "We use SQLite for the tests.", false),
+            ("Use the new client instead of the old one.", "Let's keep the old endpoint until March.", false),
         ] {
             assert_eq!(overrules(said, decided), is_so, "{said} / {decided}");
         }

@@ -8,7 +8,9 @@ use longhaul_extract::{
 };
 use longhaul_transcript::{Constraint, Entry, LeftOut, Missing, Speaker, Tokens, one_line};
 
-use super::{again::Again, fixed::Fixed, heading::Heading, marked, questions::is_question};
+use super::{
+    again::Again, fixed::Fixed, heading::Heading, marked, overtaken::Overtaken, questions::is_question,
+};
 
 /// Returns those of `rules` that bind, and what takes them back, or may.
 fn binding(rules: &[Constraint]) -> Vec<Constraint> {
@@ -23,15 +25,16 @@ pub fn is_lasting(demand: &str) -> bool {
     !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
 }
 
-/// Returns those of `rules` that are rules or facts, hold on, and were neither taken back nor lifted.
-pub(super) fn holding(rules: &[Constraint]) -> Vec<&Constraint> {
+/// Returns those of `rules` that are rules or facts, hold on, and were neither taken back, lifted nor `overtaken`.
+pub(super) fn holding<'r>(rules: &'r [Constraint], overtaken: &Overtaken) -> Vec<&'r Constraint> {
     let lasts = |rule: &Constraint| {
         matches!(demand_kind(&rule.text), Some(DemandKind::Rule | DemandKind::Fact)) && is_lasting(&rule.text)
     };
     let lifted = lifted_by_each(rules);
     let is_lifted = |at: usize| lifted.iter().any(|lifted| lifted.contains(&at));
-    let holds =
-        |(at, rule): &(usize, &Constraint)| rule.superseded_by.is_none() && !is_lifted(*at) && lasts(rule);
+    let is_over =
+        |rule: &Constraint| rule.superseded_by.is_some() || overtaken.by(rule.message, &rule.text).is_some();
+    let holds = |(at, rule): &(usize, &Constraint)| !is_over(rule) && !is_lifted(*at) && lasts(rule);
     rules.iter().enumerate().filter(holds).map(|(_, rule)| rule).collect()
 }
 
@@ -134,10 +137,12 @@ impl Fixed<'_> {
                 continue;
             }
             // What must never be holds until it is taken back, whatever else is said of it.
-            let later = match is_standing_rule(&rule.text) || lifts {
+            let is_rule = is_standing_rule(&rule.text) || demand_kind(&rule.text) == Some(DemandKind::Rule);
+            let later = match is_rule || lifts {
                 true => bound.later,
                 false => again.after(rule.message, &rule.text),
             };
+            let later = later.max(self.overtaken.by(rule.message, &rule.text));
             let after = match (rule.superseded_by, later) {
                 (Some(by), _) => match again_after(rules, lifted, by) {
                     Some(later) => format!(" (taken back in m{by}; later on this: m{later})"),

@@ -13,6 +13,7 @@ use super::{
     later::Later,
     lines::{LEFT_OUT, fenced, parts_comment},
     lists::is_lead,
+    overtaken::Overtaken,
     proposals::proposes,
     rejected::Rejected,
     talkers::Talkers,
@@ -29,6 +30,7 @@ pub(crate) struct Page<'a> {
     /// What is known of places in the pool.
     pub(crate) places: &'a Places<'a>,
     pub(crate) later: &'a Later<'a>,
+    pub(crate) overtaken: &'a Overtaken,
     pub(crate) rejected: &'a Rejected,
     /// Who talks, where many do.
     pub(crate) talkers: &'a Talkers,
@@ -245,10 +247,13 @@ impl Page<'_> {
             // Nothing that is quoted is a heading of ours.
             let bare = statement.text.trim_start_matches('#');
             let text = if bare.starts_with(' ') { bare.trim_start() } else { &*statement.text };
-            let later =
-                self.places.revised.by(*at).map_or(String::new(), |by| {
-                    format!(" (later on this: m{})", self.pool.all()[by].message)
-                });
+            let later = match self.places.revised.by(*at) {
+                Some(by) => format!(" (later on this: m{})", self.pool.all()[by].message),
+                None if statement.kind == StatementKind::Person => {
+                    self.overtaken.note(u64::from(statement.message), &statement.text)
+                }
+                None => String::new(),
+            };
             let gap = match self.leaves_out(of_message, *at, &leads, told) {
                 true if statement.is_item() && of_message.is_some() => "…\n",
                 true => "… ",

@@ -9,6 +9,7 @@ use super::{
     earlier::Earlier,
     few::FewOf,
     fixed::{Fixed, Section},
+    overtaken::Overtaken,
     persons::holding,
     trail::Trail,
     undone::Undone,
@@ -31,7 +32,7 @@ pub(crate) fn sections(
     acts: &Acts,
     few: FewOf<'_>,
     (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
-    decided: &[Decision],
+    (decided, overtaken): (&[Decision], &Overtaken),
     options: &RulesOptions,
 ) -> Sections {
     // What it wrote into a file is quoted like what it said.
@@ -49,7 +50,8 @@ pub(crate) fn sections(
         said_by_the_model: models.map(Statement::key).collect(),
         options,
         decided,
-        holding: holding(&summary.constraints),
+        overtaken,
+        holding: holding(&summary.constraints, overtaken),
         sections: Vec::new(),
         said: String::new(),
     };

@@ -16,7 +16,7 @@ use longhaul_extract::{
 };
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{gist, is_lasting, overrules},
+    rules::{gist, is_lasting, overruled_since, overrules},
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -346,7 +346,10 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
     let rules: Vec<&Constraint> = summary.constraints.iter().filter(holds).collect();
     let decided = summary.decisions.iter().map(String::as_str);
-    let apart: Vec<&str> = rules.iter().map(|rule| &*rule.text).chain(decided).collect();
+    // What was overruled since is told no more.
+    let overruled = overruled_since(request);
+    let overruled = overruled.iter().map(|one| &*one.text);
+    let apart: Vec<&str> = rules.iter().map(|rule| &*rule.text).chain(decided).chain(overruled).collect();
     for (nth, (entry, text)) in asked.iter().enumerate() {
         let prefix = match (nth, nth + 1 == asked.len()) {
             (0, _) if is_first => 0,

@@ -375,6 +375,34 @@ async fn what_is_decided_as_a_rule_is_told_once() {
     }
 }
 
+// asserts 002-11, 001-25
+#[tokio::test]
+async fn what_was_overruled_is_marked_or_not_told_and_what_is_chosen_is_no_rule() {
+    const OLD: &str = "Fine, rafevux then for the status page.";
+    const NEW: &str = "Change of plan: tivotuk instead of rafevux for the status page.";
+    for preset in all_presets() {
+        let config = preset.map_or_else(Config::default, |preset| preset.config());
+        let mut work = Work::with(Config { mode: SummaryMode::Rules, ..config }, 16_000, None);
+        let said = |nth: usize| {
+            let mut said = turn(nth * 4 + 2, false);
+            let own = [(3, OLD), (5, NEW)].into_iter().find(|(at, _)| *at == nth);
+            if let Some((_, own)) = own {
+                said.insert(0, Message::user(format!("{own} Can you look at it next?")));
+                said.insert(1, Message::assistant("I do."));
+            }
+            said
+        };
+        let told = summaries(&mut work, (0..120).map(said)).await;
+        assert!(told[0].contains(NEW.trim_end_matches('.')), "{preset:?}: {}", told[0]);
+        for text in &told {
+            let is_marked = |line: &str| line.contains("(taken back in m");
+            assert!(text.lines().filter(|line| line.contains(OLD)).all(is_marked), "{preset:?}: {text}");
+            let is_rule = |line: &str| line.contains("Rule: ") || line.starts_with("- m");
+            assert!(!text.lines().any(|line| line.contains(NEW) && is_rule(line)), "{preset:?}: {text}");
+        }
+    }
+}
+
 // asserts 000-22, 001-25
 #[tokio::test]
 async fn a_rule_that_answers_stands_with_its_question() {

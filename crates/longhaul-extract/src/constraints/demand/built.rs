@@ -1,7 +1,7 @@
 //! Sentences that bind by how they are built, without a word of demand in the place where it demands: a condition and an order behind it, a
 //! limit at the end, something that each of a kind needs, a permission that stops somewhere.
 
-use super::{VERBS, Words, begins, work::OCCASIONS};
+use super::{VERBS, Words, begins, begins_order, work::OCCASIONS};
 
 /// Returns whether a sentence is a rule by how it is built.
 pub(super) fn is_rule(words: &Words) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn is_rule(words: &Words) -> bool {
 pub(super) fn only_muses(words: &Words) -> bool {
     let forbids = ["never", "don't", "do not", "must not", "always"];
     let mut clauses = words.text.split('|').map(str::trim_start);
-    let is_firm = clauses.any(|clause| begins(clause, &forbids) || begins(clause, VERBS));
+    let is_firm = clauses.any(|clause| begins(clause, &forbids) || begins_order(clause));
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| words.has(phrase));
     let muses = words.begins(super::THINKS) && has(MUSING) || words.begins(&["could be", "might be"]);
     let is_case = words.begins(CASES) || words.begins(&["if", "unless"]) && has(WOULD_BE);
@@ -42,7 +42,7 @@ fn orders_under_a_condition(words: &Words) -> bool {
     }
     let text = words.text.trim_start();
     match text.split_once(" | ") {
-        Some((_, behind)) if begins(behind, VERBS) || begins(behind, &["please", "always", "first"]) => true,
+        Some((_, behind)) if begins_order(behind) || begins(behind, &["please", "always", "first"]) => true,
         _ => text.split(' ').skip(4).take_while(|word| *word != "|").any(|word| VERBS.contains(&word)),
     }
 }
@@ -61,7 +61,7 @@ fn is_on_each_occasion(words: &Words) -> bool {
 /// "Generally: keep answers short"; "whatever you do, leave the format as it is".
 fn orders_in_general(words: &Words) -> bool {
     let Some((opener, behind)) = words.body().split_once(" | ") else { return false };
-    GENERAL.contains(&opener) && begins(behind.trim_start_matches("please "), VERBS)
+    GENERAL.contains(&opener) && begins_order(behind.trim_start_matches("please "))
 }
 
 /// "Base images come from our registry only"; "docstrings in numpy style please, everywhere".

@@ -71,9 +71,8 @@ const RULE_LABELS: &[&str] = &[
 
 const FACT_LABELS: &[&str] = &[
     "remember", "note", "notes", "fact", "facts", "fyi", "nb", "reminder", "background", "heads-up", "heads",
-    "record", "decision", "decided", "agreed", "deadline", "budget", "recuerda", "nota", "hecho", "rappel",
-    "note", "fait", "merke", "hinweis", "fakt", "notiz", "lembre-se", "fato", "помни", "запомни", "заметка",
-    "факт",
+    "record", "decision", "deadline", "budget", "recuerda", "nota", "hecho", "rappel", "note", "fait",
+    "merke", "hinweis", "fakt", "notiz", "lembre-se", "fato", "помни", "запомни", "заметка", "факт",
 ];
 
 const WISH_LABELS: &[&str] = &[

@@ -211,3 +211,93 @@ fn what_a_person_decides_comes_before_what_they_ask_and_is_answered() {
         assert!(decided == 30 || asked <= 4, "{limit}: {decided} decisions, {asked} questions: {text}");
     }
 }
+
+/// What was decided, how each was overruled, and talk between; with calls of tools, or without any.
+fn overruled(with_tools: bool) -> String {
+    let looks = |nth: usize| match with_tools {
+        true => format!(
+            "assistant: !read_file#c{nth} {{\"path\":\"src/part_{nth}.rs\"}}\ntool#c{nth}: fn step_{nth}() {{}}\n"
+        ),
+        false => String::new(),
+    };
+    let turns = [
+        "Please port the relay to the new scheduler.",
+        "Fine, rafevux then for the status page. Can you look at the status page next?",
+        "I settled on zeklofan for the webhook relay, since the other one was too slow. What is its state?",
+        "OK, decided: brolikun for the import wizard. Can you look at the import wizard next?",
+        "Sarodim it is for the mail digest. How far are we?",
+        "Strike rafevux, the status page moves to tivotuk after all. Please go on with the status page.",
+        "Forget what I said about zeklofan; we will use bizirak for the webhook relay. Is anything open?",
+        "Change of plan: gidiklex instead of brolikun for the import wizard. Please go on with it.",
+        "Thanks. Change of plan: petulon instead of sarodim for the mail digest. Is that done?",
+    ];
+    let turns = turns.iter().enumerate();
+    let turns =
+        turns.map(|(nth, said)| format!("user: {said}\n{}assistant: Part {nth} is read.\n", looks(nth)));
+    turns.collect::<String>() + "user: And now?\nassistant: Going on.\n"
+}
+
+#[test]
+fn what_was_overruled_is_marked_wherever_it_is_told() {
+    for with_tools in [false, true] {
+        let said = overruled(with_tools);
+        let step = if with_tools { 4 } else { 2 };
+        for limit in [300, 500, 1000, 2000] {
+            let text = draft(&said, limit).text;
+            for (nth, name) in ["Fine, rafevux", "settled on zeklofan", "decided: brolikun", "Sarodim it is"]
+                .iter()
+                .enumerate()
+            {
+                let by = format!("(taken back in m{})", (nth + 5) * step);
+                for line in text.lines().filter(|line| line.contains(name)) {
+                    assert!(line.contains(&by), "{limit}: {line}\n{text}");
+                }
+            }
+            for name in
+                ["Strike rafevux", "Forget what I said about zeklofan", "gidiklex instead", "petulon instead"]
+            {
+                let told: Vec<&str> = text.lines().filter(|line| line.contains(name)).collect();
+                assert!(told.iter().all(|line| !line.contains("taken back")), "{limit}:\n{text}");
+                assert!(told.len() <= 1, "{limit}: {told:?}\n{text}");
+                assert!(limit < 1000 || told.len() == 1, "{limit}: {name} in\n{text}");
+            }
+            assert!(!text.contains("## Rules"), "what is chosen is no rule: {limit}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn what_has_another_value_now_is_marked_and_no_other_thing_is() {
+    for (fact, by, is_so) in [
+        ("The port is 8080.", "Actually, the port is 9090.", true),
+        ("The staging host is 10.3.7.22.", "The staging host is 10.3.7.40 now.", true),
+        ("The budget of the fair is 3000 euros.", "The budget of the feast is 4000 euros.", false),
+        ("The port is 8080.", "The port is 8080, as before.", false),
+    ] {
+        let said = format!(
+            "user: {fact}\nassistant: Noted.\nuser: How is the relay?\nassistant: Fine.\nuser: {by}\nassistant: Noted.\nuser: And now?\nassistant: On.\n"
+        );
+        let text = draft(&said, 1000).text;
+        let mut told = text.lines().filter(|line| line.contains(fact));
+        assert!(told.all(|line| line.contains("(later on this: m4)") == is_so), "{fact} / {by}:\n{text}");
+    }
+}
+
+#[test]
+fn what_is_chosen_leaves_the_rules_their_room() {
+    let turns: String = (0..24)
+        .map(|nth| match nth % 2 {
+            0 => format!("user: Never send mail to person_{nth} without asking me first.\nassistant: Noted.\n"),
+            _ => format!("user: Change of plan: lathe_{nth} instead of mill_{nth} for the door {nth}. Please go on with door {nth}.\nassistant: I go on.\n"),
+        })
+        .collect();
+    let text = draft(
+        &format!("user: Build the house.\nassistant: Yes.\n{turns}user: And now?\nassistant: On.\n"),
+        700,
+    )
+    .text;
+    let n_rules = text.lines().filter(|line| line.contains("Never send mail")).count();
+    assert_eq!(n_rules, 12, "{text}");
+    assert!(text.contains("lathe_23 instead of mill_23"), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with("- m") && line.contains("Change of plan")), "{text}");
+}

@@ -1,0 +1,109 @@
+//! What of the person's decisions and facts something later took the place of: wherever they are told, that stands beside them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use longhaul_extract::{DemandKind, Stated, demand_kind, stated};
+use longhaul_transcript::{Constraint, one_line};
+
+use super::overruled::Judged;
+use crate::sentences::sentences;
+
+/// What holds no more, by the message that it was said in.
+#[derive(Debug, Default)]
+pub(crate) struct Overtaken(BTreeMap<u64, Vec<Said>>);
+
+#[derive(Debug)]
+struct Said {
+    text: String,
+    by: u64,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// A decision was overruled.
+    TakenBack,
+    /// A fact has another value.
+    Later,
+}
+
+impl Overtaken {
+    /// Reads what was `judged`, and which of the facts among `rules` have another value in what `persons` said later, the oldest first.
+    pub(super) fn new<'t>(
+        judged: &Judged,
+        rules: &[Constraint],
+        persons: impl DoubleEndedIterator<Item = (u64, &'t str)>,
+    ) -> Overtaken {
+        let mut overtaken = Overtaken::default();
+        for over in &judged.overruled {
+            // Where something else that was decided in the message stands, not all of it is taken back.
+            let stands = judged.standing.iter().any(|one| one.message == over.decision.message);
+            let how = if stands { How::Later } else { How::TakenBack };
+            overtaken.add(over.decision.message, &over.decision.text, over.by, how);
+        }
+        let facts = rules.iter().filter(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
+        let facts: Vec<(&Constraint, Stated)> =
+            facts.filter_map(|fact| Some((fact, stated(&fact.text)?))).collect();
+        if facts.is_empty() {
+            return overtaken;
+        }
+        let values = values(persons);
+        for (fact, stated) in facts {
+            let said = values.get(&stated.subject).map_or(&[][..], Vec::as_slice);
+            let later = said.iter().find(|(message, _)| *message > fact.message);
+            if let Some((by, _)) = later.filter(|(_, value)| is_other(value, &stated.value)) {
+                overtaken.add(fact.message, &fact.text, *by, How::Later);
+            }
+        }
+        overtaken
+    }
+
+    fn add(&mut self, message: u64, text: &str, by: u64, how: How) {
+        let text = one_line(text.trim()).into_owned();
+        self.0.entry(message).or_default().push(Said { text, by, how });
+    }
+
+    /// Returns what stands behind the words that are `told` of a message, where something in them holds no more.
+    pub(crate) fn note(&self, message: u64, told: &str) -> String {
+        let Some(said) = self.0.get(&message) else { return String::new() };
+        let told = one_line(told);
+        let newest = said.iter().filter(|said| told.contains(&*said.text)).max_by_key(|said| said.by);
+        match newest {
+            Some(Said { by, how: How::TakenBack, .. }) => format!(" (taken back in m{by})"),
+            Some(Said { by, how: How::Later, .. }) => format!(" (later on this: m{by})"),
+            None => String::new(),
+        }
+    }
+
+    /// Returns the message that took the place of a demand that was said in `message`.
+    pub(super) fn by(&self, message: u64, demand: &str) -> Option<u64> {
+        let demand = one_line(demand.trim());
+        self.0.get(&message)?.iter().find(|said| said.text == demand).map(|said| said.by)
+    }
+}
+
+/// Returns the values that persons say that things have, by the thing, the newest first.
+fn values<'t>(
+    persons: impl DoubleEndedIterator<Item = (u64, &'t str)>,
+) -> HashMap<String, Vec<(u64, String)>> {
+    let mut all: HashMap<String, Vec<(u64, String)>> = HashMap::new();
+    for (message, text) in persons.rev().take(MOST_READ) {
+        let start = &text[..text.floor_char_boundary(MOST_BYTES)];
+        for Stated { subject, value } in start.lines().flat_map(sentences).filter_map(stated) {
+            all.entry(subject).or_default().push((message, value));
+        }
+    }
+    all
+}
+
+/// Returns whether two values are of one kind and not the same: a number is no other name.
+fn is_other(one: &str, other: &str) -> bool {
+    let has_digit = |value: &str| value.contains(|c: char| c.is_ascii_digit());
+    one != other && has_digit(one) == has_digit(other)
+}
+
+/// So many of the newest messages are read.
+const MOST_READ: usize = 400;
+
+/// So many bytes of each.
+const MOST_BYTES: usize = 2_000;
