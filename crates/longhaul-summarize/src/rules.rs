@@ -312,6 +312,18 @@ impl<'a> Reading<'a> {
         if request.limit < LEAST_LIMIT {
             return omitted(request);
         }
+        let (draft, lacks_room) = self.draft(request, Tokens::ZERO);
+        let spare = request.limit - draft.tokens;
+        if !lacks_room || spare < LEAST_SPARE {
+            return draft;
+        }
+        // What nothing else needed is room for rules that had none.
+        let (fuller, _) = self.draft(request, spare);
+        if missing_rules(request, &fuller) < missing_rules(request, &draft) { fuller } else { draft }
+    }
+
+    /// Returns a draft in which the person's rules may take what is `spare` beside their share, and whether that was too little for some.
+    fn draft(&self, request: &SummaryRequest<'_>, spare: Tokens) -> (Draft, bool) {
         let pool = request.index.statements();
         let goal = Goal::new(request.goal);
         let mut coverage = Coverage::new(request.index, &self.subjects, &goal);
@@ -348,7 +360,7 @@ impl<'a> Reading<'a> {
         let trail = Trail::new(&summary.files, request.limit.scaled(TRAIL_SHARE), request.counter);
         let known = (&undone, &trail, earlier.as_ref());
         let person = (decided, &overtaken);
-        let fixed = sections::sections(request, &summary, &acts, few, known, person, self.options);
+        let fixed = sections::sections(request, &summary, &acts, few, known, person, (self.options, spare));
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
         let told = (&self.lists, &self.passing, &self.spent);
@@ -395,16 +407,28 @@ impl<'a> Reading<'a> {
             text = within(request, &text);
         }
         text = asked::without_empty_promise(frames::without(text));
-        Draft {
+        let draft = Draft {
             tokens: request.counter.count_text(&text),
             text,
             summary,
             mode: SummaryMode::Rules,
             made_with: MADE_WITH.into(),
             ..Draft::default()
-        }
+        };
+        (draft, fixed.lacks_room)
     }
 }
+
+/// Returns how many rules and facts of the user's that hold neither `draft` nor a message that stays shows.
+fn missing_rules(request: &SummaryRequest<'_>, draft: &Draft) -> usize {
+    let kept = request.kept.iter().flat_map(|entry| entry.message.texts());
+    let shown: Vec<&str> = kept.chain([&*draft.text]).collect();
+    let left_out = persons::left_out(&draft.summary.constraints, &shown);
+    left_out.rules.missing + left_out.facts.missing
+}
+
+/// A rule takes so much at least.
+const LEAST_SPARE: Tokens = Tokens(15);
 
 /// Returns as much of `text` as the limit has room for: whole lines, or where none fits that says something its beginning.
 fn within(request: &SummaryRequest<'_>, text: &str) -> String {

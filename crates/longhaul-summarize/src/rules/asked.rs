@@ -7,7 +7,7 @@ use longhaul_extract::{
     speaker::{Matter, Segment},
     statement_key,
 };
-use longhaul_transcript::{Entry, MessageId, Role, Tokens, one_line};
+use longhaul_transcript::{Constraint, Entry, MessageId, Role, Tokens, one_line};
 
 use super::{
     account::first_task,
@@ -156,6 +156,19 @@ impl<'a> Fixed<'a> {
                 left_out.push(entry.id);
                 continue;
             }
+            // What stands among the rules already leaves its room to what is asked beside it.
+            let beside = if is_first(entry) { Cow::Borrowed(text) } else { self.beside_rules(entry, text) };
+            let text = match &beside {
+                Cow::Owned(rest) => {
+                    let rest = rest.replace(GAP.trim(), "");
+                    let is_told = || lines.iter().any(|(_, line)| line.contains(rest.trim()));
+                    if !asks_something(&rest) || is_told() {
+                        continue;
+                    }
+                    &*beside
+                }
+                Cow::Borrowed(text) => text,
+            };
             // What all of the work began with stays whole where it is short, even if it takes room from what follows.
             let most = match is_first(entry) {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
@@ -193,6 +206,18 @@ impl<'a> Fixed<'a> {
         left_out.retain(|id| lines.iter().all(|(entry, _)| entry.id != *id));
         let told = lines.into_iter().map(|(_, line)| line).filter(|line| !line.is_empty());
         (told.chain(not_told(left_out)).collect(), apart)
+    }
+
+    /// Returns `text`, which `entry` says, with a gap for each rule in it that is told already.
+    fn beside_rules<'t>(&self, entry: &Entry, text: &'t str) -> Cow<'t, str> {
+        let is_told = |rule: &&&Constraint| {
+            rule.message == entry.id.ordinal && self.said.contains(&*one_line(rule.text.trim()))
+        };
+        let told = self.holding.iter().filter(is_told);
+        told.fold(Cow::Borrowed(text), |text, rule| match text.contains(rule.text.trim()) {
+            true => Cow::Owned(text.replacen(rule.text.trim(), GAP, 1).trim().to_owned()),
+            false => text,
+        })
     }
 
     /// Returns what was decided in the `text` that is told of a message, where it is settled and says nothing else. What says something

@@ -48,6 +48,10 @@ pub(super) struct Fixed<'a> {
     /// The keys of what the model said.
     pub(super) said_by_the_model: HashSet<u32>,
     pub(super) options: &'a RulesOptions,
+    /// What nothing else of the summary needs: the rules may have it beside their share.
+    pub(super) spare: Tokens,
+    /// A rule of the person's was left out for want of room.
+    pub(super) lacks_room: bool,
     /// What the person decided, as far as nothing overrules it, oldest first.
     pub(super) decided: &'a [Decision],
     /// What of the person's decisions and facts something later took the place of.

@@ -89,12 +89,17 @@ impl Fixed<'_> {
         let told = self.sections.iter().position(|section| section.heading == Heading::Rules.words());
         let told_already = told.map_or(Tokens::ZERO, |at| self.cost(&self.sections[at].body));
         let binding = self.request.limit.scaled(BINDING_SHARE);
-        let body = self.rule_list(constraints, share.max(few) - told_already, binding - told_already);
+        let [room, most] = [share.max(few), binding].map(|room| room + self.spare - told_already);
+        let (body, are_all) = self.rule_list(constraints, room, most);
+        self.lacks_room |= !are_all;
         match told {
             _ if body.is_empty() => {}
             Some(at) => {
                 self.said.push_str(&body);
-                self.sections[at].body.push_str(&format!("\n{body}"));
+                let told = &mut self.sections[at].body;
+                let mut lines: Vec<&str> = told.lines().chain(body.lines()).collect();
+                lines.sort_by_key(|line| said_in(line));
+                *told = lines.join("\n");
             }
             None => self.add(Heading::Rules, body),
         }
@@ -109,17 +114,26 @@ impl Fixed<'_> {
 
     /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.
     /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
-    /// What binds may take `most`.
-    fn rule_list(&self, rules: &[Constraint], room: Tokens, most: Tokens) -> String {
+    /// What binds may take `most`. Returns with them whether there was room for all.
+    fn rule_list(&self, rules: &[Constraint], room: Tokens, most: Tokens) -> (String, bool) {
         let lifted = lifted_by_each(rules);
         let mut lines = self.lines(rules, &lifted);
         lines.sort_by_key(|line| {
             let is_long = line.cost > LONG_RULE;
             (line.is_systems, line.rank, line.is_over, is_long, Reverse(line.at))
         });
-        let mut lines = that_fit(lines, &lifted, room, most);
+        // One stands in any case, where it leaves half of the summary to the rest.
+        let least = lines.first().filter(|line| line.rank < WISH && line.cost <= self.room(LEAST_SHARE));
+        let least = least.filter(|_| self.said_no_rules()).map_or(Tokens::ZERO, |line| line.cost);
+        let n_lines = lines.len();
+        let mut lines = that_fit(lines, &lifted, room, most.max(least));
         lines.sort_by_key(|line| line.at);
-        lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+        let are_all = lines.len() == n_lines;
+        (lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n"), are_all)
+    }
+
+    fn said_no_rules(&self) -> bool {
+        self.sections.iter().all(|section| section.heading != Heading::Rules.words())
     }
 
     /// Returns a line for each of `rules` that is to be told, with what became of it.
@@ -184,6 +198,12 @@ impl Fixed<'_> {
         let has = |said: &str| shows(said, text);
         has(&self.said) || self.request.kept.iter().flat_map(|entry| entry.message.texts()).any(has)
     }
+}
+
+/// Returns the ordinal of the message that a line of the list begins with.
+fn said_in(line: &str) -> u64 {
+    let ordinal = line.trim_start_matches("- m").split(|c: char| !c.is_ascii_digit()).next();
+    ordinal.and_then(|ordinal| ordinal.parse().ok()).unwrap_or_default()
 }
 
 /// A constraint as it is told.
@@ -284,6 +304,9 @@ const LEAST_ITEM: usize = 12;
 
 /// The share of the limit that the person's rules may take: before all else that could be told.
 const BINDING_SHARE: f64 = 0.4;
+
+/// Where no rule has room in its share, the first may take so much of the limit.
+const LEAST_SHARE: f64 = 0.5;
 
 /// The rank of a rule that no word and no label makes the strictest.
 const PLAIN_RULE: u8 = 2;

@@ -23,9 +23,11 @@ pub(crate) struct Sections {
     pub(crate) first: Vec<Section>,
     /// What comes after everything that was picked.
     pub(crate) last: Vec<Section>,
+    /// A rule of the person's was left out for want of room.
+    pub(crate) lacks_room: bool,
 }
 
-/// Returns the sections of a summary of the request's entries.
+/// Returns the sections of a summary of the request's entries. What is `spare` the person's rules may take beside their share.
 pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
@@ -33,7 +35,7 @@ pub(crate) fn sections(
     few: FewOf<'_>,
     (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
     (decided, overtaken): (&[Decision], &Overtaken),
-    options: &RulesOptions,
+    (options, spare): (&RulesOptions, Tokens),
 ) -> Sections {
     // What it wrote into a file is quoted like what it said.
     let is_models = |kind| {
@@ -49,6 +51,8 @@ pub(crate) fn sections(
         trail,
         said_by_the_model: models.map(Statement::key).collect(),
         options,
+        spare,
+        lacks_room: false,
         decided,
         overtaken,
         holding: holding(&summary.constraints, overtaken),
@@ -81,7 +85,7 @@ pub(crate) fn sections(
     fixed.landings(acts);
     fixed.checks(acts);
     fixed.last_words(acts);
-    Sections { first, last: fixed.sections }
+    Sections { first, last: fixed.sections, lacks_room: fixed.lacks_room }
 }
 
 /// Returns whether people meet, and no model is among them.

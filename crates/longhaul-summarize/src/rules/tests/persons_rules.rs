@@ -301,3 +301,58 @@ fn what_is_chosen_leaves_the_rules_their_room() {
     assert!(text.contains("lathe_23 instead of mill_23"), "{text}");
     assert!(!text.lines().any(|line| line.starts_with("- m") && line.contains("Change of plan")), "{text}");
 }
+
+/// What a person wants remembered of twenty services, each with a question behind it.
+fn services() -> String {
+    (1..=20)
+        .map(|n| {
+            format!(
+                "user: Please remember that service {n} listens on port {n}80 and its config lives in /etc/svc{n}.toml, never kill it. What else is open?\nassistant: The log is.\n"
+            )
+        })
+        .collect()
+}
+
+fn shown_of_services(text: &str) -> Vec<usize> {
+    (1..=20).map(|n| text.matches(&format!("listens on port {n}80 ")).count()).collect()
+}
+
+#[test]
+fn rules_take_what_nothing_else_needs() {
+    for limit in [400, 800, 1200, 2400] {
+        let draft = draft(&services(), limit);
+        let left_out = shown_of_services(&draft.text).iter().filter(|shown| **shown == 0).count();
+        // A rule costs 30 at most.
+        let spare = limit - draft.tokens.0;
+        assert!(
+            left_out == 0 || spare < 40,
+            "{limit}: {left_out} left out, {spare} spare in\n{}",
+            draft.text
+        );
+    }
+}
+
+#[test]
+fn what_stands_among_the_rules_is_not_told_with_what_was_asked_as_well() {
+    let text = draft(&services(), 800).text;
+    let (rules, rest) = text.split_once("\n## Request").unwrap();
+    let (_, asked) = rest.split_once("\n## Asked before").unwrap();
+    let asked = asked.split("\n## ").next().unwrap();
+    // What all began with is told whole.
+    let told = shown_of_services(rules).into_iter().zip(shown_of_services(asked)).skip(1);
+    assert_eq!(told.filter(|(rule, asked)| rule + asked > 1).count(), 0, "{text}");
+}
+
+#[test]
+fn one_rule_stands_where_none_has_room_in_its_share() {
+    let long = "Never restart the relay of the northern depot while the night shift is still loading the last of its lorries, whoever asks for it.";
+    let said: String = (0..6)
+        .map(|n| format!("user: What about part {n}?\nassistant: Part {n} is done, and its tests pass.\n"))
+        .collect();
+    let text = draft(
+        &format!("user: Port the relay.\nassistant: Yes.\nuser: {long}\nassistant: Noted.\n{said}"),
+        76,
+    )
+    .text;
+    assert!(text.contains(long), "{text}");
+}
