@@ -10,7 +10,6 @@ use super::{
     SessionState, SyncReport, cleared,
     front_end::FrontEnd,
     known::{SyncError, is_reasoning, is_same},
-    sync::ordinals_from,
 };
 
 impl SessionState {
@@ -44,7 +43,8 @@ impl SessionState {
                 Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
                 // As many messages in the place of as many are edits.
                 Some(_) if head.is_some() => {
-                    return self.go_on(said, front, self.head, head, ordinals_from(0, self.head)).map(Some);
+                    let ordinals = self.ordinals_behind(front, Span { start: self.head, end: self.head });
+                    return self.go_on(said, front, self.head, head, ordinals).map(Some);
                 }
                 _ => {}
             }

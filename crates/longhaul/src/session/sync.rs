@@ -118,14 +118,18 @@ impl SessionState {
             true => (common as usize, common),
             false => (front + alike as usize, self.head + alike),
         };
-        let begun = Begun { said, front, known, at, ordinals: ordinals_from(0, at) };
+        let ordinals = match common as usize > front {
+            true => ordinals_from(0, at),
+            false => self.ordinals_behind(front, Span { start: self.head, end: at }),
+        };
+        let begun = Begun { said, front, known, at, ordinals: ordinals.clone() };
         if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);
         }
         if alike > 0
             && let Some(head) = self.reworded(&said[..front])
         {
-            return self.go_on(said, known, at, Some(head), ordinals_from(0, at));
+            return self.go_on(said, known, at, Some(head), ordinals);
         }
         if !is_asked_here && alike == 0 {
             return Ok(match front_end.is_known && said.len() > front {
@@ -139,6 +143,15 @@ impl SessionState {
         let sync = self.grown(said, common as usize, ordinals_from(0, common));
         let change = other_way(common, n, is_answer);
         Ok(SyncReport { change, ..sync })
+    }
+
+    /// Returns the ordinals of a history that begins with `front` standing instructions, be they as many as here or not, and behind them
+    /// with the messages of `span`.
+    pub(super) fn ordinals_behind(&self, front: usize, span: Span) -> Vec<Option<u64>> {
+        let mut ordinals = ordinals_from(0, self.head.min(front as u64));
+        ordinals.resize(front, None);
+        ordinals.extend((span.start..span.end).map(Some));
+        ordinals
     }
 
     /// Returns how many messages both begin with.
@@ -346,9 +359,7 @@ impl SessionState {
         front_end: FrontEnd,
         (from, known, at): (u64, usize, u64),
     ) -> Result<SyncReport, SyncError> {
-        let mut ordinals = ordinals_from(0, self.head.min(front as u64));
-        ordinals.resize(front, None);
-        ordinals.extend((from..at).map(Some));
+        let ordinals = self.ordinals_behind(front, Span { start: from, end: at });
         let begun = Begun { said, front, known, at, ordinals: ordinals.clone() };
         if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);

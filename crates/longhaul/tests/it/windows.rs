@@ -236,3 +236,37 @@ fn what_the_view_shows_no_more_is_told() {
         assert_eq!(report.gone, gone, "{:?}", report.change);
     }
 }
+
+/// Instructions that come or go once (a field that a client fills from some turn on) cost no message and double none.
+#[test]
+fn who_keeps_the_newest_is_followed_where_there_are_more_or_fewer_instructions_from_some_turn_on() {
+    let instructions = |n: usize| (0..n).map(|nth| Message::system(format!("Instruction {nth}.")));
+    for (before, after) in [(0, 1), (1, 0), (1, 2), (2, 1), (1, 1)] {
+        for (newest, front_end) in
+            [(5, FrontEnd::known()), (11, FrontEnd::known()), (11, FrontEnd::default())]
+        {
+            let place = format!("{before} and {after}, {newest}, {front_end:?}");
+            let (mut state, all) = (state(), talk(51));
+            for nth in 0..=25 {
+                let said = &all[..2 * nth + 1];
+                let n_head = if nth < 12 { before } else { after };
+                let has: Vec<Message> = instructions(n_head).chain(window(said, 0, newest)).collect();
+                let report = state.sync_with(&document(&has), front_end).unwrap();
+                // What it has stands at the end of the view, once, and is what the report says it is.
+                let view = shown(&state);
+                let newest = words(&window(said, 0, newest));
+                assert!(view.ends_with(&newest), "{place}, {nth}: {view:?}");
+                assert!(
+                    !view[..view.len() - newest.len()].iter().any(|one| newest.contains(one)),
+                    "{place}, {nth}"
+                );
+                for (ordinal, message) in report.ordinals.iter().zip(&has) {
+                    let here = ordinal.and_then(|ordinal| state.originals().get(ordinal));
+                    let says = |here: &Message| here.is_system() || words([here]) == words([message]);
+                    let is_it = here.is_none_or(|here| says(&here.message));
+                    assert!(is_it, "{place}, {nth}: {ordinal:?} for {message:?}");
+                }
+            }
+        }
+    }
+}
