@@ -16,7 +16,7 @@ use longhaul_transcript::{
 use longhaul_wire::{CacheMark, Format, Lifetime, Profile, validate};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Finished, PinError, SessionState, Shown, View};
+use super::{BranchError, Finished, PinError, SessionState, Shown, View};
 use crate::{
     Config, Decision, Preset,
     policy::{Action, Hold, Reason},
@@ -240,7 +240,17 @@ impl Run {
             }
             Step::Rewind(at) => {
                 if let Some(id) = self.id(at) {
-                    let branch = self.state.branch(id).unwrap();
+                    let branch = match self.state.branch(id) {
+                        // What a driver reads back when it is asked for, once.
+                        Err(BranchError::NotAtHand(spans)) => {
+                            for Span { start, end } in spans {
+                                let said = self.said[start as usize..end as usize].to_vec();
+                                self.state.put_back(start, said);
+                            }
+                            self.state.branch(id).unwrap()
+                        }
+                        branch => branch.unwrap(),
+                    };
                     self.branch(branch);
                 }
             }
