@@ -6,6 +6,7 @@ use longhaul_transcript::{Entry, Role};
 use regex::Regex;
 
 use crate::{
+    bytewise::Bytewise,
     constraints::{sentences_of, sentences_where},
     speaker::Speakers,
 };
@@ -198,8 +199,9 @@ pub fn settles(sentence: &str) -> bool {
     let Some(choice) = persons_choices().and_then(|any| any.find(&lower)) else {
         return sets_against(&lower);
     };
-    let (before, behind) = (&lower[..choice.start()], &lower[choice.end()..]);
-    let is_of_others = choice.as_str().starts_with("decided")
+    let (before, behind) = (&lower[..choice.start], &lower[choice.end..]);
+    let choice = &lower[choice];
+    let is_of_others = choice.starts_with("decided")
         && before
             .split_whitespace()
             .last()
@@ -208,17 +210,17 @@ pub fn settles(sentence: &str) -> bool {
         return false;
     }
     // "We keep getting timeouts" tells; a branch is only worked on.
-    if choice.as_str().ends_with("take ") && behind.starts_with("a ") {
+    if choice.ends_with("take ") && behind.starts_with("a ") {
         return false;
     }
-    let tells = choice.as_str().ends_with("keep")
+    let tells = choice.ends_with("keep")
         && behind.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"));
-    if tells || choice.as_str().contains("switch to") && behind.contains("branch") {
+    if tells || choice.contains("switch to") && behind.contains("branch") {
         return false;
     }
     // "The first one I'll talk about is Rick", "both of those will go a long way": what is named is only spoken of.
     let next = behind.trim_start().split(' ').next().unwrap_or_default();
-    let picks = PICKED.iter().any(|word| choice.as_str().contains(word));
+    let picks = PICKED.iter().any(|word| choice.contains(word));
     if picks
         && before.is_empty()
         && (SPEAKERS.contains(&next) || lower.split_whitespace().count() > MOST_PICKING)
@@ -242,20 +244,19 @@ const MOST_PICKING: usize = 12;
 /// What is chosen stands among the words of choosing: `Option B it is: Kelmar for the parking`, `Fine, Brunwick then for the tickets`,
 /// `Let's book Odessane for the lighting`.
 fn names_what_is_chosen(lower: &str) -> bool {
-    let Some(named) = NAMED.as_ref().and_then(|named| named.captures(lower)) else { return false };
-    let mut words = named.iter().skip(1).flatten().flat_map(|part| part.as_str().split_whitespace());
+    let Some(named) = NAMED.as_ref().and_then(|named| named.groups(lower)) else { return false };
+    let mut words = named.into_iter().flatten().flat_map(str::split_whitespace);
     !words.any(|word| NOT_CHOSEN.contains(&word.trim_matches([',', '\''])))
 }
 
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?((?:\S+ ){1,4})it is[:;—-]",
+static NAMED: LazyLock<Option<Bytewise>> = LazyLock::new(|| {
+    Bytewise::new(concat!(
+        r"^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?((?:\S+ ){1,4})it is(?:[:;-]|—)",
         r"|^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?(\S+(?: \S+)?) it is for ",
         r"|^(?:fine|ok|okay|right|alright|good|yes|agreed),? (?:so |we )?((?:\S+ ){1,4})then (?:for|as|in|at|on|with) ",
         r"|^(?:(?:so|ok|okay|fine|right|good|then|alright|yes),? )?(?:let's|let us|we'll|we will|i'll|i will) ",
         r"(?:book|hire|buy|order|rent|reserve|commission|appoint|invite|name|call|use|have) (\S+(?: \S+){0,5}?) (?:for|as|on|at|to) ",
     ))
-    .ok()
 });
 
 /// Who says these says what is there, what is to be done, or asks; nothing is chosen by them.
@@ -306,10 +307,10 @@ fn chooses(text: &str) -> bool {
 }
 
 /// What a person says decides in more words than a model's: `Option B it is`, `Fine, they expire after an hour then.`
-fn persons_choices() -> Option<&'static Regex> {
-    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+fn persons_choices() -> Option<&'static Bytewise> {
+    static ANY: LazyLock<Option<Bytewise>> = LazyLock::new(|| {
         let words: Vec<String> = CHOICES.iter().map(|marker| regex::escape(marker)).collect();
-        Regex::new(&format!("{}|{PERSONS}", words.join("|"))).ok()
+        Bytewise::new(&format!("{}|{PERSONS}", words.join("|")))
     });
     ANY.as_ref()
 }
@@ -346,7 +347,7 @@ const PERSONS: &str = concat!(
     r"|\bstays? (?:as it is|as they are|at|with)\b|\b(?:my|our|the) (?:decision|choice|verdict) (?:is|was)\b|\bfor good\b",
     r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$",
     r"|\bwir (?:nehmen|bleiben bei|behalten)\b|\bon (?:garde|prend|reste sur)\b|\bnos quedamos con\b|\bvamos com\b|\bficamos com\b",
-    r"|\bоставляем\b|\bберём\b|就用|就选|にします|で行きます",
+    r"|(?:^|[ ,.:(])(?:оставляем|берём)(?:[ ,.!:)]|$)|就用|就选|にします|で行きます",
     // Somebody has thought it over, or something said before is over.
     r"|^(?:strike|scratch|forget|scrap) (?:the|that|what|about|my)\b|\bchange of plans?\b|\bchanged my mind\b|\bon second thoughts?\b",
     r"|\bmy call\b|\byou win,|\b(?:you )?convinced me\b|\bno more debate\b|\bend of (?:discussion|story|debate)\b|^sold[.,!:]",
@@ -355,7 +356,7 @@ const PERSONS: &str = concat!(
     // What is done from here on.
     r"|\b(?:we|i)(?:'re| are|'m| am) going (?:for\b|with\b|to (?:use|ship|keep|drop|go with|stay|build on|switch|move to|support)\b)",
     r"|\b(?:we|i)(?:'ll| will| won't| will not) (?:reuse|leave|rename|store|merge|release|wait with|live with)\b",
-    r"|(?:^|[,:;—-] |^(?:ok|okay|so|then|right|well|alright|hmm?|yes|no),? )(?:we|i'll|i) (?:leave|rename|skip|ship|defer|postpone|bump|stay|stick|switch|park|freeze)\b",
+    r"|(?:^|(?:[,:;-]|—) |^(?:ok|okay|so|then|right|well|alright|hmm?|yes|no),? )(?:we|i'll|i) (?:leave|rename|skip|ship|defer|postpone|bump|stay|stick|switch|park|freeze)\b",
     r"|^(?:you win|right|so|then|ok|okay|alright|fine|good|well)\b.*\bwe (?:do|use|run|go|build|take|support)\b",
     r"|^(?:\S+ ){1,3}it is,|, so \S+(?: \S+){0,2} it is\b|\bstays? (?:on|off|internal|optional|mandatory|public|private|closed|open|enabled|disabled|out|put)\b|^(?:the )?\S+ stays?[.!]?$",
     r"|^[\w./-]+ goes, |\bsupport (?:for .{1,40} )?(?:gets|is) dropped\b|^dropping .{1,60} is (?:fine|ok|okay)\b|\bdefaults? to (?:off|on|true|false)\b",

@@ -3,6 +3,7 @@
 
 // Facts.
 mod atoms;
+mod bytewise;
 mod constraints;
 mod decisions;
 mod fields;

@@ -4,14 +4,11 @@ use std::{ffi::OsString, fs};
 
 use crate::run::{Folder, Ran};
 
-/// Escapes, marks and overrides of bidirectional text, what has no width, C1 controls, tags, a line break and what it leads in.
-const HOSTILE: [&str; 8] = [
-    "a\x1b[2J\x1b]0;t\x07b",
-    "a\u{202e}b\u{2066}c\u{2069}d\u{200e}e\u{200f}f\u{61c}",
-    "a\u{feff}b\u{200b}c\u{200d}d\u{2060}e\u{ad}f",
-    "a\u{9b}2J\u{85}\u{9d}0;t\u{9c}",
-    "a\u{e0041}b\u{2028}c\u{2029}\u{180e}",
-    "a\rb\x08\x7f",
+/// Escapes, marks and overrides of bidirectional text, what has no width, C1 controls, tags; a line break and what it leads in;
+/// what a shell reads.
+const HOSTILE: [&str; 3] = [
+    "a\x1b[2J\x1b]0;t\x07b\u{202e}b\u{2066}c\u{2069}d\u{200e}e\u{200f}f\u{61c}g\u{feff}b\u{200b}c\u{200d}d\u{2060}e\u{ad}f\
+     \u{9b}2J\u{85}\u{9d}0;t\u{9c}a\u{e0041}b\u{2028}c\u{2029}\u{180e}a\rb\x08\x7f",
     "a\nlonghaul: all is well",
     "a b'c\"d`$(e)",
 ];

@@ -2,9 +2,6 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use longhaul_transcript::counted;
-use regex::Regex;
-
 use super::{
     fit::{Allowance, Piece, fit},
     lines::{classify, spread},
@@ -12,6 +9,8 @@ use super::{
     patterns::Class,
     render::clip,
 };
+use crate::bytewise::Bytewise;
+use longhaul_transcript::counted;
 
 /// One match of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +21,12 @@ pub(crate) struct Match<'a> {
     pub(crate) text: &'a str,
 }
 
-static WITH_FILE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^((?:[A-Za-z]:)?[^\s:][^:]{0,300}?)(?::|\()(\d{1,7})(?::\d{1,5})?\)?: ?(.*)$")
+static WITH_FILE: LazyLock<Bytewise> = LazyLock::new(|| {
+    Bytewise::new(r"^((?:[A-Za-z]:)?[^\s:][^:]{0,300}?)(?::|\()(\d{1,7})(?::\d{1,5})?\)?: ?(.*)$")
         .expect("a tested pattern")
 });
-static HEADED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*(?:Line |line )?(\d{1,7})[:-] ?(.*)$").expect("a tested pattern"));
+static HEADED: LazyLock<Bytewise> =
+    LazyLock::new(|| Bytewise::new(r"^\s*(?:Line |line )?(\d{1,7})[:-] ?(.*)$").expect("a tested pattern"));
 
 /// Reads the output of grep, ripgrep and the agents' own search tools: `file:line:text`, or a line with the file and
 /// then its lines. `None` where less than half of the lines are matches.
@@ -41,15 +40,11 @@ pub(crate) fn parse_matches<'a>(lines: &[&'a str]) -> Option<Vec<Match<'a>>> {
             continue;
         }
         seen += 1;
-        let parts = |captures: regex::Captures<'a>| {
-            let part = |at| captures.get(at).map_or("", |m| m.as_str());
-            (part(1), part(2), part(3))
-        };
-        if let (Some(captures), Some(file)) = (HEADED.captures(line), file) {
-            let (line, text, _) = parts(captures);
+        if let (Some([Some(line), Some(text)]), Some(file)) = (HEADED.groups(line).as_deref(), file) {
             found.push(Match { file, line, text });
-        } else if let Some(captures) = WITH_FILE.captures(line).filter(|c| looks_like_path(&c[1])) {
-            let (file, line, text) = parts(captures);
+        } else if let Some([Some(file), Some(line), Some(text)]) = WITH_FILE.groups(line).as_deref()
+            && looks_like_path(file)
+        {
             found.push(Match { file, line, text });
         } else if let Some(path) = head_of_file(body) {
             file = Some(path);

@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use regex::Regex;
-
 use super::{Language, Outline};
+use crate::bytewise::Bytewise;
 
 /// Lists the definitions and imports of code.
 pub(crate) fn code(view: &[(u64, &str)], outline: &mut Outline) {
@@ -29,16 +28,16 @@ pub(crate) fn code(view: &[(u64, &str)], outline: &mut Outline) {
             in_import_block = true;
             continue;
         }
-        if let Some(captures) = rules.import.captures(line) {
-            let modules = captures.iter().skip(1).flatten().next().map_or("", |found| found.as_str());
+        if let Some(groups) = rules.import.groups(line) {
+            let modules = groups.into_iter().flatten().next().unwrap_or_default();
             for module in modules.split(", ") {
                 outline.import(module.split(" as ").next().unwrap_or(module).trim());
             }
             continue;
         }
-        let Some(captures) = rules.define.captures(line) else { continue };
-        let Some(name) = captures.iter().skip(1).flatten().next() else { continue };
-        let name = name.as_str().trim();
+        let Some(groups) = rules.define.groups(line) else { continue };
+        let Some(name) = groups.into_iter().flatten().next() else { continue };
+        let name = name.trim();
         if NOT_NAMES.contains(&name) {
             continue;
         }
@@ -92,8 +91,8 @@ impl Skip {
 }
 
 struct Rules {
-    import: Regex,
-    define: Regex,
+    import: Bytewise,
+    define: Bytewise,
 }
 
 impl Rules {
@@ -103,7 +102,7 @@ impl Rules {
         static RULES: [OnceLock<Rules>; TABLE.len()] = [const { OnceLock::new() }; TABLE.len()];
         let at = TABLE.iter().position(|(known, ..)| *known == language)?;
         let (_, import, define) = TABLE[at];
-        let compile = |pattern: &str| Regex::new(pattern).expect("the patterns below are tested");
+        let compile = |pattern: &str| Bytewise::new(pattern).expect("the patterns below are tested");
         Some(RULES[at].get_or_init(|| Rules { import: compile(import), define: compile(define) }))
     }
 }
