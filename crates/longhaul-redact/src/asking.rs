@@ -65,7 +65,7 @@ pub(crate) fn asks_for_secret(text: &str) -> bool {
             let before = question.captures(sentence).and_then(|found| found.get(1));
             before.is_some_and(|before| before.as_str().split(' ').all(|word| !table.of_it.contains(word)))
         };
-        table.short_questions.is_match(sentence) || table.questions.iter().any(is_asked)
+        table.short_questions.is_match(sentence) || table.questions.iter().any(|question| is_asked(question))
     })
 }
 
@@ -118,14 +118,20 @@ impl Table {
                 !variables.into_iter().any(|name| self.public_variable.is_match(name))
             })
         };
-        if self.sources.matches(command).iter().any(|at| self.each_source.get(at).is_some_and(is_named)) {
+        if self
+            .sources
+            .matches(command)
+            .iter()
+            .any(|at| self.each_source.get(at).is_some_and(|source| is_named(source)))
+        {
             return Some(Ask::Printed);
         }
         if self.decoders.is_match(command) {
             return Some(Ask::Decoded);
         }
         if self.runners.is_match(command) {
-            let is_of_secret = self.scripts.iter().any(is_named) && self.prints.is_match(command);
+            let is_of_secret =
+                self.scripts.iter().any(|script| is_named(script)) && self.prints.is_match(command);
             return is_of_secret.then_some(Ask::Printed);
         }
         if matches!(word(command), "echo" | "printf") {
@@ -257,35 +263,42 @@ struct Written {
     of_it: String,
 }
 
+/// An expression that is compiled when it is first asked for: all of them at once take longer than most commands.
+type Late<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
+
+fn late<T>(compile: impl FnOnce() -> Result<T, regex::Error> + Send + 'static) -> Late<T> {
+    LazyLock::new(Box::new(|| compile().expect("a test compiles the built-in table")))
+}
+
 /// The file as it is used.
 pub(crate) struct Table {
     keywords: AhoCorasick,
-    sources: RegexSet,
-    each_source: Vec<Regex>,
-    decoders: RegexSet,
-    shows: Regex,
-    picks: Regex,
-    kept: Regex,
-    runners: Regex,
-    scripts: Vec<Regex>,
-    prints: Regex,
+    sources: Late<RegexSet>,
+    each_source: Vec<Late<Regex>>,
+    decoders: Late<RegexSet>,
+    shows: Late<Regex>,
+    picks: Late<Regex>,
+    kept: Late<Regex>,
+    runners: Late<Regex>,
+    scripts: Vec<Late<Regex>>,
+    prints: Late<Regex>,
     passes: HashSet<String>,
     silent: HashSet<String>,
-    wrappers: Regex,
-    file: Regex,
-    public_variable: Regex,
-    tools: RegexSet,
-    askers: RegexSet,
+    wrappers: Late<Regex>,
+    file: Late<Regex>,
+    public_variable: Late<Regex>,
+    tools: Late<RegexSet>,
+    askers: Late<RegexSet>,
     command_fields: HashSet<String>,
     path_fields: HashSet<String>,
     pub(crate) answer_fields: HashSet<String>,
-    pub(crate) around: RegexSet,
-    pub(crate) before: Regex,
-    pub(crate) answered: Regex,
-    pub(crate) harmless: RegexSet,
-    pub(crate) plain: Regex,
-    questions: Vec<Regex>,
-    short_questions: RegexSet,
+    pub(crate) around: Late<RegexSet>,
+    pub(crate) before: Late<Regex>,
+    pub(crate) answered: Late<Regex>,
+    pub(crate) harmless: Late<RegexSet>,
+    pub(crate) plain: Late<Regex>,
+    questions: Vec<Late<Regex>>,
+    short_questions: Late<RegexSet>,
     of_it: HashSet<String>,
 }
 
@@ -298,40 +311,44 @@ impl Table {
             let source = source.replace("{{nouns}}", &written.nouns).replace("{{named}}", &written.named);
             with_letters(&source)
         };
-        let set = |sources: &[String]| RegexSet::new(sources.iter().map(named));
-        let each = |sources: &[String]| {
-            sources.iter().map(|source| Regex::new(&named(source))).collect::<Result<Vec<_>, _>>()
+        let set = |sources: &[String]| {
+            let sources: Vec<String> = sources.iter().map(named).collect();
+            late(move || RegexSet::new(sources))
         };
-        let one = |source: &String| Regex::new(&named(source));
+        let one = |source: &String| {
+            let source = named(source);
+            late(move || Regex::new(&source))
+        };
+        let each = |sources: &[String]| sources.iter().map(one).collect();
         let words = |words: &str| words.split(' ').map(str::to_owned).collect();
         Ok(Table {
             keywords: AhoCorasick::builder().ascii_case_insensitive(true).build(&written.keywords)?,
-            sources: set(&written.sources)?,
-            each_source: each(&written.sources)?,
-            decoders: set(&written.decoders)?,
-            shows: one(&written.shows)?,
-            picks: one(&written.picks)?,
-            kept: one(&written.kept)?,
-            runners: one(&written.runners)?,
-            scripts: each(&written.scripts)?,
-            prints: one(&written.prints)?,
+            sources: set(&written.sources),
+            each_source: each(&written.sources),
+            decoders: set(&written.decoders),
+            shows: one(&written.shows),
+            picks: one(&written.picks),
+            kept: one(&written.kept),
+            runners: one(&written.runners),
+            scripts: each(&written.scripts),
+            prints: one(&written.prints),
             passes: words(&written.passes),
             silent: words(&written.silent),
-            wrappers: one(&written.wrappers)?,
-            file: one(&format!("^(?:{})$", written.file))?,
-            public_variable: one(&written.public_variable)?,
-            tools: set(&written.tools)?,
-            askers: set(&written.askers)?,
+            wrappers: one(&written.wrappers),
+            file: one(&format!("^(?:{})$", written.file)),
+            public_variable: one(&written.public_variable),
+            tools: set(&written.tools),
+            askers: set(&written.askers),
             command_fields: words(&written.command_fields),
             path_fields: words(&written.path_fields),
             answer_fields: words(&written.answer_fields),
-            around: set(&written.around)?,
-            before: one(&written.before)?,
-            answered: one(&written.answered)?,
-            harmless: set(&written.harmless)?,
-            plain: one(&written.plain)?,
-            questions: each(&written.questions)?,
-            short_questions: set(&written.short_questions)?,
+            around: set(&written.around),
+            before: one(&written.before),
+            answered: one(&written.answered),
+            harmless: set(&written.harmless),
+            plain: one(&written.plain),
+            questions: each(&written.questions),
+            short_questions: set(&written.short_questions),
             of_it: words(&written.of_it),
         })
     }
@@ -400,6 +417,42 @@ const MOST_WORDS: usize = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_expression_of_the_table_compiles() {
+        let Table {
+            sources,
+            each_source,
+            decoders,
+            shows,
+            picks,
+            kept,
+            runners,
+            scripts,
+            prints,
+            wrappers,
+            file,
+            public_variable,
+            tools,
+            askers,
+            around,
+            before,
+            answered,
+            harmless,
+            plain,
+            questions,
+            short_questions,
+            ..
+        } = Table::read(ANSWERS).unwrap();
+        let sets = [sources, decoders, tools, askers, around, harmless, short_questions];
+        let ones =
+            [shows, picks, kept, runners, prints, wrappers, file, public_variable, before, answered, plain];
+        let lists = [each_source, scripts, questions];
+        let n_sets: usize = sets.iter().map(|set| set.len()).sum();
+        let n_alone =
+            ones.iter().chain(lists.iter().flatten()).filter(|one| !one.as_str().is_empty()).count();
+        assert!(n_sets > 60 && n_alone > 60, "{n_sets} and {n_alone}");
+    }
 
     #[test]
     fn what_has_letters_of_either_case_is_not_folded() {

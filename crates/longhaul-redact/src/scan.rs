@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memchr::memrchr;
-use regex::bytes::CaptureLocations;
+use regex_automata::{Input, util::captures::Captures};
 
 use crate::{
     apart, lines, marks, pieces,
@@ -62,8 +62,8 @@ fn search(
     let is_cut = window.end < text.len();
     let mut at = window.start;
     // Where the groups stand is more work than whether there is a match, and most searches end with none.
-    let mut groups: Option<CaptureLocations> = None;
-    while let Some(whole) = compiled.regex.find_at(haystack, at) {
+    let mut groups: Option<Captures> = None;
+    while let Some(whole) = compiled.regex.find(Input::new(haystack).range(at..)) {
         if let Some(shape) = rule.shape {
             let named = apart::values(text.as_bytes(), whole.range(), shape);
             let is_found =
@@ -94,11 +94,11 @@ fn search(
             at = whole.end();
             continue;
         }
-        let groups = groups.get_or_insert_with(|| compiled.regex.capture_locations());
-        compiled.regex.captures_read_at(groups, haystack, whole.start());
-        let group = |nth: usize| groups.get(nth).map(|(start, end)| start..end);
+        let groups = groups.get_or_insert_with(|| compiled.regex.create_captures());
+        compiled.regex.captures(Input::new(haystack).range(whole.start()..), groups);
+        let group = |nth: usize| groups.get_group(nth).map(|span| span.range());
         let secret = match rule.secret_group {
-            0 => (1..groups.len()).find_map(|nth| group(nth).filter(|found| !found.is_empty())),
+            0 => (1..groups.group_len()).find_map(|nth| group(nth).filter(|found| !found.is_empty())),
             nth => group(nth),
         };
         let mut secret = secret.unwrap_or(whole.range());
