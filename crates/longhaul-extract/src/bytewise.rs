@@ -6,17 +6,20 @@
 
 use std::ops::Range;
 
-use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::{meta::Regex, util::syntax};
 
 /// An expression in whose place no text is cut inside a character.
 #[derive(Debug)]
 pub(crate) struct Bytewise(Regex);
 
 impl Bytewise {
-    /// Returns the expression; `None` where it is not one.
+    /// Returns the expression; `None` where it is not one. The bytes that a match begins with are not looked for first: these begin
+    /// with too many.
     pub(crate) fn new(pattern: &str) -> Option<Bytewise> {
         let pattern = pattern.replace(r"\w", r"[\w\x80-\xff]");
-        RegexBuilder::new(&pattern).unicode(false).build().ok().map(Bytewise)
+        let (bytes, plain) = (syntax::Config::new().unicode(false).utf8(false), Regex::config());
+        let plain = plain.utf8_empty(false).auto_prefilter(false);
+        Regex::builder().syntax(bytes).configure(plain).build(&pattern).ok().map(Bytewise)
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
@@ -31,8 +34,9 @@ impl Bytewise {
 
     /// Returns the groups of the first match, without the whole.
     pub(crate) fn groups<'a>(&self, text: &'a str) -> Option<Vec<Option<&'a str>>> {
-        let found = self.0.captures(text.as_bytes())?;
-        Some(found.iter().skip(1).map(|group| text.get(group?.range())).collect())
+        let mut found = self.0.create_captures();
+        self.0.captures(text.as_bytes(), &mut found);
+        found.is_match().then(|| found.iter().skip(1).map(|group| text.get(group?.range())).collect())
     }
 }
 
