@@ -265,7 +265,9 @@ pub(super) fn forbids_first(sentence: &str) -> bool {
 fn is_rule(words: &Words) -> bool {
     let orders_open =
         |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS) && !tells_how_many(clause);
+    let stops = words.clauses().take(1).chain(words.after_opener()).any(stops_doing);
     let opens = words.clauses().any(orders_open)
+        || stops
         || words.begins(&["nothing", "none of", "not"]) && !tells_of_nothing(words)
         || words.begins(NOBODY_MAY) && !words.begins(NOBODY_CAN_TELL)
         || words.clauses().any(nobody_does);
@@ -336,6 +338,12 @@ fn nobody_does(clause: &str) -> bool {
     let rest = ["nobody ", "no one "].iter().find_map(|word| clause.strip_prefix(word));
     let is_past = |rest: &str| rest.split(' ').next().is_some_and(|verb| verb.ends_with("ed"));
     rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NOBODY_TELLS) && !is_past(rest))
+}
+
+/// "Stop writing changelog entries": what was done each time is not any more.
+fn stops_doing(clause: &str) -> bool {
+    let doing = clause.strip_prefix("stop ").and_then(|rest| rest.split(' ').next());
+    doing.is_some_and(|word| word.ends_with("ing") && word.len() > 4)
 }
 
 /// What stands behind "so": "no merging this week", "no new tables".

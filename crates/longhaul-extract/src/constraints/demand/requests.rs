@@ -72,6 +72,7 @@ const REQUESTS: &[&str] = &[
     "Only three tests fail now.",
     "Only 2 of the files are left.",
     "Only the last test is red.",
+    "Stop the server.",
 ];
 
 const RULES: &[&str] = &[
@@ -127,6 +128,8 @@ const RULES: &[&str] = &[
     "Show me the diff if a migration is needed, never apply it.",
     "Explain what you do when you run a command.",
     "Only two retries.",
+    "Stop writing changelog entries.",
+    "Please stop answering in German.",
     "Only one instance is allowed.",
     "Only one migration is applied at a time.",
     "Only maintainers push to main.",
