@@ -4,6 +4,7 @@
 // Facts.
 mod atoms;
 mod bytewise;
+mod claims;
 mod constraints;
 mod decisions;
 mod fields;
@@ -17,6 +18,7 @@ mod statements;
 pub mod speaker;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, scan, scan_words};
+pub use claims::Claim;
 pub use constraints::{
     Demand, DemandKind, DemandReader, Stated, are_of_two, constraints, demand_kind, demands,
     ends_with_question, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences, stated,

@@ -6,6 +6,7 @@ use super::markers;
 
 mod abroad;
 mod built;
+mod cases;
 mod facts;
 mod labels;
 mod passing;
@@ -18,9 +19,10 @@ pub use facts::{Stated, stated};
 pub(super) use labels::label;
 pub(super) use passing::is_passing;
 use phrases::{
-    BANS_ABROAD, EPISTEMIC, GOES_BACK, HAPPENED, IN_LANGUAGE, INTERJECTIONS, MODALS, NO_BANS, NO_BANS_ABROAD,
-    NO_SUBJECTS, NOBODY_CAN_TELL, NOBODY_MAY, NOBODY_TELLS, NOT_LIMITS, NOT_THINGS, NOTHING_TELLS, OPENERS,
-    ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES, TELLS, THINKS, VERBS,
+    BANS_ABROAD, EPISTEMIC, GOES_BACK, HAPPENED, HOW_MANY, IN_LANGUAGE, INTERJECTIONS, LIMITS_SO, MODALS,
+    NO_BANS, NO_BANS_ABROAD, NO_SUBJECTS, NOBODY_CAN_TELL, NOBODY_MAY, NOBODY_TELLS, NOT_LIMITS, NOT_THINGS,
+    NOTHING_TELLS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, STANDS_SO,
+    SUPPOSES, TELLS, THINKS, VERBS,
 };
 
 /// What a person demands or sets down.
@@ -261,8 +263,11 @@ pub(super) fn forbids_first(sentence: &str) -> bool {
 }
 
 fn is_rule(words: &Words) -> bool {
-    let orders_open = |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS);
+    let orders_open =
+        |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS) && !tells_how_many(clause);
+    let stops = words.clauses().take(1).chain(words.after_opener()).any(stops_doing);
     let opens = words.clauses().any(orders_open)
+        || stops
         || words.begins(&["nothing", "none of", "not"]) && !tells_of_nothing(words)
         || words.begins(NOBODY_MAY) && !words.begins(NOBODY_CAN_TELL)
         || words.clauses().any(nobody_does);
@@ -304,6 +309,15 @@ fn tells_of_nothing(words: &Words) -> bool {
     words.begins(NOTHING_TELLS) && !ORDERS.iter().any(|word| words.has(word))
 }
 
+/// "Only three tests fail now" tells; "only one retry" limits, and "only one of them is allowed at a time".
+fn tells_how_many(clause: &str) -> bool {
+    let Some(rest) = clause.strip_prefix("only ") else { return false };
+    let said = rest.split('|').next().unwrap_or_default();
+    let counts = said.starts_with(|c: char| c.is_ascii_digit()) || begins(said, HOW_MANY);
+    let has = |words: &[&str]| said.split(' ').any(|word| words.contains(&word));
+    counts && has(STANDS_SO) && !has(LIMITS_SO)
+}
+
 /// "No, that is wrong" answers; "no console logs" orders.
 fn forbids_clause(clause: &str) -> bool {
     // "No file that was signed off may change" forbids.
@@ -324,6 +338,12 @@ fn nobody_does(clause: &str) -> bool {
     let rest = ["nobody ", "no one "].iter().find_map(|word| clause.strip_prefix(word));
     let is_past = |rest: &str| rest.split(' ').next().is_some_and(|verb| verb.ends_with("ed"));
     rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NOBODY_TELLS) && !is_past(rest))
+}
+
+/// "Stop writing changelog entries": what was done each time is not any more.
+fn stops_doing(clause: &str) -> bool {
+    let doing = clause.strip_prefix("stop ").and_then(|rest| rest.split(' ').next());
+    doing.is_some_and(|word| word.ends_with("ing") && word.len() > 4)
 }
 
 /// What stands behind "so": "no merging this week", "no new tables".

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use longhaul_transcript::Constraint;
 
+use crate::claims::Claim;
+
 use super::{
     Demand, DemandKind, Found, content_words, demand,
     markers::{Revocation, forbids, lifts, permits, revocation},
@@ -56,6 +58,8 @@ pub(super) struct Telling {
     naming: Naming,
     /// What it wants something for: "use tabs for the tables".
     thing: BTreeSet<String>,
+    /// What it claims.
+    claim: Option<Claim>,
 }
 
 impl Telling {
@@ -75,12 +79,19 @@ impl Telling {
             clauses,
             naming: Naming::of(sentence),
             thing: sentence.split_once(FOR).map(|(_, thing)| stems(thing)).unwrap_or_default(),
+            claim: Claim::of(sentence),
         }
+    }
+
+    /// Returns whether `by` says otherwise what this says, or may.
+    fn may_be_lifted(&self, by: &Lifting) -> bool {
+        let claims = self.claim.as_ref().zip(by.claim.as_ref());
+        claims.is_some_and(|(was, now)| was.is_overtaken_by(now)) || self.may_be_allowed(by)
     }
 
     /// Returns whether `by` allows or changes what this rule is of, or turns round what this allows: a third of what one of its
     /// clauses names is there.
-    fn may_be_lifted(&self, by: &Lifting) -> bool {
+    fn may_be_allowed(&self, by: &Lifting) -> bool {
         let shares = |clause: &BTreeSet<String>| {
             let shared = clause.intersection(&by.stems).count();
             shared > 0 && shared * 3 >= clause.len()
@@ -96,7 +107,7 @@ impl Telling {
     }
 }
 
-/// What a sentence allows, changes, or turns round.
+/// What a sentence allows, changes, turns round, or says otherwise.
 struct Lifting {
     stems: BTreeSet<String>,
     /// What something else is chosen for in the place of what is taken back by its name.
@@ -110,6 +121,8 @@ struct Lifting {
     turns: bool,
     /// It forbids something, and lets nothing go: what was forbidden before is so still.
     only_forbids: bool,
+    /// What it says otherwise.
+    claim: Option<Claim>,
 }
 
 impl Lifting {
@@ -127,7 +140,8 @@ impl Lifting {
         let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
         let choice = Choice::of(sentence);
-        (!asks && (allows || turns)).then(|| Lifting {
+        let claim = Claim::of(sentence).filter(Claim::may_overtake);
+        (!asks && (allows || turns || claim.is_some())).then(|| Lifting {
             stems: choice.parts.iter().copied().flat_map(stems).collect(),
             thing: choice.things.iter().copied().flat_map(stems).collect(),
             naming: Naming::of(sentence),
@@ -135,6 +149,7 @@ impl Lifting {
             allows,
             turns,
             only_forbids,
+            claim,
         })
     }
 }

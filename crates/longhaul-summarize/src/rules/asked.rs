@@ -303,8 +303,10 @@ impl<'a> Fixed<'a> {
     fn holds_in(&self, message: u64, told: &str) -> Option<&'static str> {
         let rules = self.holding.iter().filter(|rule| rule.message == message && shows(told, &rule.text));
         let kinds = rules.map(|rule| demand_kind(&rule.text));
-        let is_decided =
-            self.decided.iter().any(|one| one.message == message && told.contains(&*one_line(&one.text)));
+        let is_told = |one: &Decision| one.message == message && told.contains(&*one_line(&one.text));
+        // Where they came back to it, that says whether it holds.
+        let stands = |one: &&Decision| is_told(one) && !self.overruling.claims().name(message, &one.text);
+        let is_decided = self.decided.iter().any(|one| stands(&one));
         match kinds.min().flatten() {
             Some(DemandKind::Rule) => Some("rule"),
             _ if is_decided => Some("decision"),

@@ -7,6 +7,7 @@ use super::{
     fixed::Fixed,
     heading::Heading,
     overruled::{self, Judged, Overruling},
+    sections::is_meeting,
 };
 use crate::SummaryRequest;
 
@@ -29,6 +30,7 @@ fn judged(request: &SummaryRequest<'_>) -> Judged {
     let users = request.entries.iter().filter(|entry| entry.message.role == Role::User);
     let users: Vec<Entry> = users.cloned().collect();
     let overruling = Overruling::of(users.iter().chain(request.kept), speakers);
+    let overruling = if is_meeting(request) { overruling.of_many() } else { overruling };
     overruled::decided(Vec::new(), &users, &overruling, speakers)
 }
 

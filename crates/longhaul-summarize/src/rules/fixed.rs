@@ -14,6 +14,7 @@ use super::{
     few::{FewOf, sent},
     gist::{gist, keeps_demands},
     heading::Heading,
+    overruled::Overruling,
     overtaken::Overtaken,
     spoken::spoken,
     trail::Trail,
@@ -54,6 +55,8 @@ pub(super) struct Fixed<'a> {
     pub(super) lacks_room: bool,
     /// What the person decided, as far as nothing overrules it, oldest first.
     pub(super) decided: &'a [Decision],
+    /// What persons say that may take the place of what they said before.
+    pub(super) overruling: &'a Overruling,
     /// What of the person's decisions and facts something later took the place of.
     pub(super) overtaken: &'a Overtaken,
     /// The rules and facts that persons set down and that hold on.

@@ -3,30 +3,47 @@
 use longhaul_extract::{Decision, decisions, sentences, settles, speaker::Speakers};
 use longhaul_transcript::{Entry, Role};
 
-use super::persons::leads_in;
+use super::{claimed::Claims, persons::leads_in};
 
-/// What persons said with words of taking something back, oldest first.
+/// What persons said that may take the place of what was said before.
 #[derive(Debug, Default)]
-pub(super) struct Overruling(Vec<Decision>);
+pub(super) struct Overruling {
+    /// What has words of taking something back, oldest first.
+    said: Vec<Decision>,
+    /// What is claimed in plain words.
+    claims: Claims,
+}
 
 impl Overruling {
     /// Reads what persons say in `entries`.
     pub(super) fn of<'e>(entries: impl Iterator<Item = &'e Entry>, speakers: &Speakers) -> Overruling {
-        let mut found = Vec::new();
+        let users: Vec<&Entry> = entries.filter(|entry| entry.message.role == Role::User).collect();
+        let mut said = Vec::new();
         // Most messages have no such word, and need not be taken apart.
-        let may = |entry: &&Entry| entry.message.role == Role::User && entry.message.texts().any(has_word);
-        for entry in entries.filter(may) {
+        for entry in users.iter().filter(|entry| entry.message.texts().any(has_word)) {
             for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
                 let back = sentences(piece.text).filter(|sentence| takes_back(sentence));
-                found.extend(back.map(|text| Decision { text, message: entry.id.ordinal }));
+                said.extend(back.map(|text| Decision { text, message: entry.id.ordinal }));
             }
         }
-        Overruling(found)
+        Overruling { said, claims: Claims::of(&users, speakers) }
+    }
+
+    /// Who meets speaks for themselves: what one says takes no place of what another said.
+    pub(super) fn of_many(mut self) -> Overruling {
+        self.claims = Claims::default();
+        self
+    }
+
+    /// What persons claim in plain words.
+    pub(super) fn claims(&self) -> &Claims {
+        &self.claims
     }
 
     /// Returns what overrules `decided`, which was said in `message`.
     pub(super) fn by(&self, message: u64, decided: &str) -> Option<&Decision> {
-        self.0.iter().rfind(|said| said.message > message && overrules(&said.text, decided))
+        let said = self.said.iter().rfind(|said| said.message > message && overrules(&said.text, decided));
+        said.or_else(|| self.claims.by(message, decided))
     }
 
     /// Returns the message that overrules by name what was `chosen` in `message` in the place of something else: "Strike Odessane" after
@@ -35,7 +52,7 @@ impl Overruling {
         Back::of(chosen)?;
         let by_name =
             |said: &&Decision| matches!(Back::of(&said.text), Some(Back::Named { .. } | Back::Said(_)));
-        let later = self.0.iter().rev().filter(|said| said.message > message);
+        let later = self.said.iter().rev().filter(|said| said.message > message);
         later.filter(by_name).find(|said| overrules(&said.text, chosen)).map(|said| said.message)
     }
 
@@ -44,7 +61,7 @@ impl Overruling {
         all.sort_by_key(|one| one.message);
         let mut over: Vec<Option<&Decision>> =
             all.iter().map(|one| self.by(one.message, &one.text)).collect();
-        for said in &self.0 {
+        for said in &self.said {
             match Back::of(&said.text) {
                 Some(Back::To { words, is_bare }) => goes_back(said, &words, is_bare, &all, &mut over),
                 Some(Back::Measure(measure)) => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use longhaul_extract::{DemandKind, Stated, demand_kind, stated};
 use longhaul_transcript::{Constraint, one_line};
 
-use super::overruled::Judged;
+use super::overruled::{Judged, Overruling};
 use crate::sentences::sentences;
 
 /// What holds no more, by the message that it was said in.
@@ -28,13 +28,18 @@ enum How {
 }
 
 impl Overtaken {
-    /// Reads what was `judged`, and which of the facts among `rules` have another value in what `persons` said later, the oldest first.
+    /// Reads what was `judged`, what persons say anew, and which of the facts among `rules` have another value in what `persons` said
+    /// later, the oldest first.
     pub(super) fn new<'t>(
         judged: &Judged,
+        overruling: &Overruling,
         rules: &[Constraint],
         persons: impl DoubleEndedIterator<Item = (u64, &'t str)>,
     ) -> Overtaken {
         let mut overtaken = Overtaken::default();
+        for (was, now) in overruling.claims().overtaken() {
+            overtaken.add(was.message, &was.text, now.message, How::Later);
+        }
         for over in &judged.overruled {
             // Where something else that was decided in the message stands, not all of it is taken back.
             let stands = judged.standing.iter().any(|one| one.message == over.decision.message);
@@ -78,7 +83,7 @@ impl Overtaken {
     /// Returns the message that took the place of a demand that was said in `message`.
     pub(super) fn by(&self, message: u64, demand: &str) -> Option<u64> {
         let demand = one_line(demand.trim());
-        self.0.get(&message)?.iter().find(|said| said.text == demand).map(|said| said.by)
+        self.0.get(&message)?.iter().filter(|said| said.text == demand).map(|said| said.by).max()
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     earlier::Earlier,
     few::FewOf,
     fixed::{Fixed, Section},
+    overruled::Overruling,
     overtaken::Overtaken,
     persons::holding,
     trail::Trail,
@@ -34,7 +35,7 @@ pub(crate) fn sections(
     acts: &Acts,
     few: FewOf<'_>,
     (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
-    (decided, overtaken): (&[Decision], &Overtaken),
+    (decided, overruling, overtaken): (&[Decision], &Overruling, &Overtaken),
     (options, spare): (&RulesOptions, Tokens),
 ) -> Sections {
     // What it wrote into a file is quoted like what it said.
@@ -54,6 +55,7 @@ pub(crate) fn sections(
         spare,
         lacks_room: false,
         decided,
+        overruling,
         overtaken,
         holding: holding(&summary.constraints, overtaken),
         sections: Vec::new(),

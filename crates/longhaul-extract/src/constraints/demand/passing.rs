@@ -43,6 +43,7 @@ pub(super) fn asks_to_be_told(body: &str) -> bool {
     let Some(rest) = TELLING.iter().find_map(|verb| body.strip_prefix(*verb)?.strip_prefix(' ')) else {
         return false;
     };
+    let rest = ["to me ", "to us "].iter().find_map(|whom| rest.strip_prefix(whom)).unwrap_or(rest);
     // What stands in the question is asked about; what stands behind it is demanded.
     let (_, behind) = rest.split_once('|').unwrap_or((rest, ""));
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));

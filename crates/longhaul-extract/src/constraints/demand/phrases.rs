@@ -290,3 +290,18 @@ pub(super) const HAPPENED: &[&str] = &[
     "came", "was", "were", "had", "has", "did", "got", "went", "arrived", "happened", "showed", "broke",
     "failed", "appeared", "worked", "complained", "answered",
 ];
+
+/// How many there are, or which of them.
+pub(super) const HOW_MANY: &[&str] = &[
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "half", "some", "a few",
+    "the first", "the last", "the second", "the third", "the other", "this", "that", "these", "those",
+];
+
+/// How those are at the moment.
+pub(super) const STANDS_SO: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "fail", "fails", "failed", "pass", "passes", "passed",
+    "left", "remain", "remains", "work", "works", "worked", "missing", "broken", "red", "green", "seems",
+];
+
+/// What makes that a limit.
+pub(super) const LIMITS_SO: &[&str] = &["allowed", "permitted", "to", "per", "time", "once", "each", "any"];

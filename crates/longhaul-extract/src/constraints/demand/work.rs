@@ -1,6 +1,6 @@
 //! Work that is asked for once: "write a test for the parser", "keep going". It has a verb of demand and binds nothing later.
 
-use super::{begins, passing::asks_to_be_told};
+use super::{begins, cases, passing::asks_to_be_told};
 
 /// Returns whether `body`, the words of a sentence behind what opens it, asks for work that is over once it is done. What is to be
 /// done in a certain way, each time or under a condition is none.
@@ -46,6 +46,7 @@ fn names_work(order: &str) -> bool {
 
 /// Returns whether an order is to be followed each time, or says how something is done.
 fn recurs(order: &str) -> bool {
+    let order = &*cases::without(order);
     let has = |words: &[&str]| words.iter().any(|word| order.contains(word));
     let is_each = |rest: &str| {
         let mut words = rest.split(' ').take_while(|word| *word != "|").take(4);
@@ -114,8 +115,13 @@ const TASKS: &[(&str, &[&str])] = &[
         &["the question", "my question", "the questions", "my questions", "this", "that", "him", "her"],
     ),
     ("call", &["the api", "the endpoint", "the function", "the tool", "the service", "the server", "it"]),
+    ("check", &["that", "the", "this"]),
+    ("describe", &["the", "this"]),
+    ("explain", &["the", "this"]),
+    ("handle", &["the", "this"]),
     ("leave", &["a comment", "a note", "a message", "a todo", "a review"]),
     ("log", &["in", "into", "out", "on"]),
+    ("make", &["the", "this"]),
     ("name", &["two", "three", "four", "five", "some", "a few", "me", "the"]),
     ("put", &["together"]),
     ("reply", &["to him", "to her", "to them", "to the"]),

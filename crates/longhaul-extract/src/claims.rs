@@ -1,0 +1,132 @@
+//! What somebody says anew of the same thing: "our port is 9090 now" after "our port is 8080", "spaces, not tabs", "stop answering in German".
+//!
+//! Words that are alike are not enough, as two rules may be alike and both hold: the newer sentence names what it takes the place of, or says
+//! the same of the same thing but for one value.
+
+use std::collections::BTreeSet;
+
+use crate::constraints::is_passing_wish;
+
+mod clause;
+mod old;
+mod stopped;
+#[cfg(test)]
+mod tests;
+mod value;
+mod words;
+
+use clause::{Clause, clauses};
+use old::Old;
+use stopped::{Side, stopped};
+use words::{CHOOSING, MARKS, UNSURE, WHETHER, is_among};
+
+/// A sentence in which a person says how something is, is to be, or is to be no more.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    text: String,
+    /// A bit for each word that tells something: most sentences have none in common.
+    mask: u128,
+    clauses: Vec<Clause>,
+    /// It says that something is otherwise than it was.
+    is_marked: bool,
+    /// What it names as given up.
+    old: Vec<Old>,
+    /// What is not done any more.
+    stopped: Option<Vec<String>>,
+    /// What is dropped or kept.
+    side: Option<(Side, Vec<String>)>,
+}
+
+impl Claim {
+    /// Reads a sentence. A question claims nothing, nor does who supposes something or says what others say.
+    pub fn of(sentence: &str) -> Option<Claim> {
+        let sentence = sentence.trim();
+        if sentence.len() > LONGEST || sentence.ends_with(['?', '？', ':']) {
+            return None;
+        }
+        let padded = clause::padded(sentence);
+        let supposes = WHETHER.iter().any(|word| padded[1..].starts_with(word));
+        if supposes || is_among(UNSURE, &padded) {
+            return None;
+        }
+        let clauses = clauses(sentence);
+        let stems = || clauses.iter().flat_map(Clause::telling);
+        let mask = stems().fold(0, |mask, stem| mask | bit(stem));
+        (mask != 0).then(|| Claim {
+            text: sentence.to_owned(),
+            mask,
+            is_marked: is_among(MARKS, &padded),
+            old: old::all(&clauses),
+            stopped: stopped(sentence),
+            side: clauses.iter().find_map(stopped::side),
+            clauses,
+        })
+    }
+
+    /// The words that tell what it is about, without endings.
+    pub fn telling(&self) -> impl Iterator<Item = &str> {
+        self.clauses.iter().flat_map(Clause::telling)
+    }
+
+    /// Returns whether what somebody said `later` takes the place of this.
+    pub fn is_overtaken_by(&self, later: &Claim) -> bool {
+        if self.mask & later.mask == 0 || self.text == later.text {
+            return false;
+        }
+        let is_said_anew = || {
+            let pairs = self.clauses.iter().flat_map(|was| later.clauses.iter().map(move |now| (was, now)));
+            pairs.into_iter().any(|(was, now)| {
+                let names_it = later.clauses.len() > 1 && value::is_named(was, &later.clauses, now);
+                value::is_another(was, now, later.is_marked || names_it, names_it)
+                    || value::is_moved(was, now)
+                    || later.is_marked && value::has_another_measure(was, now)
+            })
+        };
+        let is_stopped = || {
+            let stopped = later.stopped.as_deref();
+            stopped.is_some_and(|words| self.clauses.iter().any(|was| stopped::is_stopped(was, words)))
+        };
+        let is_turned = || match (&self.side, &later.side) {
+            (Some((was, what)), Some((now, of))) => was != now && what == of,
+            _ => false,
+        };
+        let is_given_up = || later.old.iter().any(|old| old.is_of(&self.clauses));
+        // What was to be done once is over.
+        let is_done =
+            || self.clauses.iter().any(|clause| clause.verb == Some(0)) && is_passing_wish(&self.text);
+        (is_given_up() || is_stopped() || is_turned() || is_said_anew()) && !is_done()
+    }
+
+    /// Returns whether it has what may take the place of something said before: a word of change, something given up, a figure or a date.
+    pub fn may_overtake(&self) -> bool {
+        let changes =
+            |clause: &Clause| clause.change.is_some() || clause.words.iter().any(value::is_figure_or_date);
+        self.is_marked
+            || !self.old.is_empty()
+            || self.stopped.is_some()
+            || self.side.is_some()
+            || self.clauses.len() > 1
+            || self.clauses.iter().any(changes)
+    }
+
+    /// Returns whether what somebody said `later` is of the same thing, whatever it says of that: it has half of the words that tell
+    /// something.
+    pub fn is_named_by(&self, later: &Claim) -> bool {
+        if self.mask & later.mask == 0 {
+            return false;
+        }
+        let mine: BTreeSet<&str> = self.telling().filter(|stem| !CHOOSING.contains(stem)).collect();
+        let shared = later.telling().collect::<BTreeSet<_>>().intersection(&mine).count();
+        shared > 0 && shared * 2 >= mine.len()
+    }
+}
+
+fn bit(stem: &str) -> u128 {
+    let hash = stem.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    1 << (hash >> 57)
+}
+
+/// Bytes of the longest sentence that is read.
+const LONGEST: usize = 240;
