@@ -1,6 +1,8 @@
 //! A conversation with its context kept within a window: a synchronous state that decides everything and does no IO.
 
 mod asked;
+#[cfg(feature = "wire")]
+mod beneath;
 #[cfg(test)]
 mod billed_tests;
 mod branch;
@@ -13,6 +15,7 @@ mod exchange;
 mod facts;
 #[cfg(feature = "wire")]
 mod front_end;
+mod instructions;
 #[cfg(all(test, feature = "wire"))]
 mod interleavings;
 mod items;
@@ -165,12 +168,16 @@ pub struct SessionState {
     by_client: Vec<ByClient>,
     /// Ordinal of the newest request of the user.
     request: Option<u64>,
+    /// Where the newest messages of the last history begin, where it left out what stood before them.
+    newest_from: Option<u64>,
     /// Ordinals of what the caller pinned.
     pins: BTreeSet<u64>,
     /// Ordinals of what steps of the caller's kept from whoever wrote a summary: no facts are read from these as they were said.
     untold: BTreeSet<u64>,
     /// Named memory blocks.
     blocks: BTreeMap<Arc<str>, Arc<str>>,
+    /// The standing instructions that the front end has now, where they are more or fewer than were said first, which no view shows then.
+    instructions: Option<Vec<Arc<Message>>>,
 
     /// The view.
     items: Items,
@@ -293,9 +300,11 @@ impl SessionState {
             head: 0,
             by_client: Vec::new(),
             request: None,
+            newest_from: None,
             pins: BTreeSet::new(),
             untold: BTreeSet::new(),
             blocks: BTreeMap::new(),
+            instructions: None,
             items: Items::default(),
             latest: None,
             uncovered: 0,
@@ -325,6 +334,7 @@ impl SessionState {
             steps: self.steps.clone(),
             by_client: self.by_client.clone(),
             untold: self.untold.clone(),
+            instructions: self.instructions.clone(),
             ..SessionState::new(self.session.clone(), self.window, counter, config)
         };
         let (model, endpoint, _) = self.learned();
@@ -625,7 +635,7 @@ impl SessionState {
                 self.latest = Some(Arc::clone(record));
                 self.uncovered = self.uncovered.max(record.covers.end);
             }
-            Shown::Block { .. } => {}
+            Shown::Block { .. } | Shown::Instruction { .. } => {}
         }
         self.items.push(shown, weight);
     }

@@ -149,6 +149,7 @@ fn seen_stored(stored: &Stored) -> View {
     let name = |at: u64| match usize::try_from(at).ok().and_then(|at| shown.get(at)) {
         Some(Shown::Message { id, .. }) => id.to_string(),
         Some(Shown::Summary { .. }) => "summary".to_owned(),
+        Some(Shown::Instruction { .. }) => "instruction".to_owned(),
         _ => "block".to_owned(),
     };
     let largest = breakdown.largest(entries.entries(), 8).into_iter();

@@ -115,6 +115,26 @@ impl Layer {
     }
 }
 
+impl Config {
+    /// Returns the settings in a TOML file's text, as the command reads them: what it leaves out is as it is by default, or in the preset
+    /// that it names. For settings from several places, see [`Layered`].
+    ///
+    /// ```
+    /// use longhaul::Config;
+    ///
+    /// let config = Config::from_toml("preserve_recent = 4")?;
+    /// assert_eq!(config.preserve_recent, 4);
+    /// assert!(Config::from_toml("preserve_recent = \"many\"").is_err());
+    /// # Ok::<(), longhaul::config::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// With all that is wrong: what is no TOML, a name that is no setting, a value out of range.
+    pub fn from_toml(toml: &str) -> Result<Config, ConfigError> {
+        Layered::from_layers(vec![Layer::file("settings", toml)]).map(|layered| layered.config)
+    }
+}
+
 impl Layered {
     /// Returns what `layers` give over the defaults: flags over environment over files, later files over earlier ones,
     /// the chosen preset under all of them.

@@ -212,12 +212,18 @@ impl Session {
         front_end: FrontEnd,
     ) -> Result<SyncReport, Error> {
         self.save().await?;
+        let summaries = self.state.summary_ids();
         match self.synced(document, front_end, true).await? {
             Turn::There(report) => Ok(report),
             // What became of it is told as it was before it went on with another line.
             Turn::To(SyncReport { change, gone, .. }) => match self.synced(document, front_end, false).await?
             {
-                Turn::There(report) | Turn::To(report) => Ok(SyncReport { change, gone, ..report }),
+                Turn::There(report) | Turn::To(report) => {
+                    let takes_away = change.takes_away();
+                    let summaries_gone =
+                        if takes_away { self.state.summaries_gone(summaries) } else { Vec::new() };
+                    Ok(SyncReport { change, gone, summaries_gone, ..report })
+                }
             },
         }
     }
@@ -277,7 +283,11 @@ impl Session {
         match sync.change {
             Synced::Another => {}
             // Where nothing was said the instructions may be worded otherwise all the same.
-            Synced::Unchanged | Synced::Grew { .. } => self.state = synced,
+            Synced::Unchanged | Synced::Grew { .. } => {
+                // More or fewer instructions than before are written down.
+                self.changes += u64::from(synced.n_rewrites() != self.state.n_rewrites());
+                self.state = synced;
+            }
             Synced::CompactedByClient { .. } => {
                 if let Some(journal) = &mut self.journal {
                     journal.clear(self.state.summary().map(|record| record.id.clone()));

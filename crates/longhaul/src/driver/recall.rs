@@ -235,7 +235,7 @@ fn words(message: &Message) -> String {
 pub(super) fn placeholders(state: &SessionState) -> u64 {
     let view = state.view();
     let said = view.shown().filter_map(|shown| match shown {
-        Shown::Message { message, .. } | Shown::Block { message, .. } => {
+        Shown::Message { message, .. } | Shown::Block { message, .. } | Shown::Instruction { message } => {
             Some(longhaul_redact::placeholders(&words(message)) as u64)
         }
         Shown::Summary { .. } => None,

@@ -117,6 +117,8 @@ impl SessionState {
         branch.costs.truncate(len);
         branch.index = None;
         branch.head = self.head.min(len);
+        // With nothing said under them, those in force are those that were said.
+        branch.instructions = branch.instructions.filter(|_| len > self.head);
         branch.pins.retain(|pin| *pin < len);
         branch.untold.retain(|ordinal| *ordinal < len);
         branch.exchange = Exchange::default();
@@ -157,6 +159,10 @@ impl SessionState {
                 return Err(BranchError::OnlyInSummary { messages });
             }
         }
+        let shown = match self.instructions.is_some() && branch.instructions.is_none() {
+            true => (0..len).filter_map(|ordinal| Some((branch.whole(ordinal)?, None))).collect(),
+            false => shown,
+        };
         // What the newest took the place of, held or too large for it, is the newest again. What somebody let go of stays so.
         let took_the_place = |(newest, cost): (u64, _)| {
             newest >= len && (self.pins.contains(&newest) || self.is_too_large(cost))

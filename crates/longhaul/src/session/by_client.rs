@@ -14,6 +14,18 @@ pub(super) struct ByClient {
     pub(super) from: u64,
     /// Lineage of the message before that.
     pub(super) lineage: Option<ContentHash>,
+    /// What it kept word for word, said once before and once since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<SaidTwice>,
+}
+
+/// Messages that a front end kept when it compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SaidTwice {
+    /// Where they were said before.
+    pub(super) before: Span,
+    /// Where the first of them is since.
+    pub(super) since: u64,
 }
 
 impl SessionState {
@@ -21,6 +33,14 @@ impl SessionState {
     #[cfg(feature = "wire")]
     pub(crate) fn has_compacted_by_client(&self) -> bool {
         !self.by_client.is_empty()
+    }
+
+    /// Returns where messages that were said before the front end compacted last, and that it kept, are since.
+    #[cfg(feature = "wire")]
+    pub(super) fn since_then(&self, said: Span) -> Option<u64> {
+        let kept = self.by_client.last()?.kept?;
+        let is_in = kept.before.start <= said.start && said.end <= kept.before.end;
+        (is_in && !said.is_empty()).then(|| kept.since + (said.start - kept.before.start))
     }
 
     /// Returns what the front end took out; its last compaction took out what was left of those before as well.

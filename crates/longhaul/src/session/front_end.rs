@@ -5,6 +5,7 @@
 pub struct FrontEnd {
     pub(super) is_known: bool,
     pub(super) keeps_first: usize,
+    pub(super) keeps_newest: usize,
     pub(super) is_whole: bool,
 }
 
@@ -18,16 +19,26 @@ impl FrontEnd {
     }
 
     /// Returns a front end that keeps so many of the first messages behind the instructions, reasoning not counted, and of the rest the newest: what it leaves
-    /// out between them was not taken back. Up to six are followed without, where four messages in a row stand behind them that were said
-    /// late and are not the same by chance ([`Grew`](super::Synced::Grew)); say so of who keeps more, or fewer than six of the newest, or
+    /// out between them was not taken back. Said twice, the last number counts. Up to six are followed without, where four messages in a row stand behind them that were said
+    /// late and are not the same by chance ([`Grew`](super::Synced::Grew)); say so of who keeps more (untold, seven or more are [`Edited`](super::Synced::Edited) behind the last of them, and the messages and summaries between
+    /// leave the view), or fewer than six of the newest, or
     /// of whose users say the same each time.
     #[must_use]
     pub fn keeps_first(self, messages: usize) -> FrontEnd {
         FrontEnd { keeps_first: messages, ..self }
     }
 
+    /// Returns a front end that keeps so many of the newest messages and none before, but for its [first ones](Self::keeps_first): what
+    /// stands in front of these was not taken back where the first of them is edited. Without, that is seen where the history before left out as much
+    /// and what was said here follows the edited message; else its new words may be a summary that bears no mark, and are taken for one
+    /// ([`CompactedByClient`](super::Synced::CompactedByClient)). Zero is none: nothing is known.
+    #[must_use]
+    pub fn keeps_newest(self, messages: usize) -> FrontEnd {
+        FrontEnd { keeps_newest: messages, ..self }
+    }
+
     /// Returns a front end that hands in all that it has: what it leaves out was taken back, in the middle as well, and the view shows it no
-    /// more. Without, such messages stay where four or more follow that were said behind them ([`Grew`](super::Synced::Grew)), as
+    /// more. It goes before what is said of first and newest messages, in whatever order. Without, such messages stay where four or more follow that were said behind them ([`Grew`](super::Synced::Grew)), as
     /// [`SyncReport::left_out`](super::SyncReport::left_out) tells.
     #[must_use]
     pub fn hands_in_all(self) -> FrontEnd {

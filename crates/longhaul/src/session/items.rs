@@ -24,7 +24,7 @@ pub(crate) struct Sums {
     pub(crate) counts: ClassCounts,
     /// The messages.
     pub(crate) messages: Tokens,
-    /// The named memory blocks.
+    /// The named memory blocks, and the instructions in the place of those that were said first.
     pub(crate) blocks: Tokens,
     /// The pinned messages, those at the head of the view apart.
     pub(crate) pinned: Tokens,
@@ -59,7 +59,7 @@ impl Items {
                     sums.pinned += total;
                 }
             }
-            Shown::Block { .. } => sums.blocks += total,
+            Shown::Block { .. } | Shown::Instruction { .. } => sums.blocks += total,
             Shown::Summary { .. } => {}
         }
         self.0.push(Placed { shown, counts: weight.counts, sums });

@@ -9,6 +9,7 @@ use longhaul_transcript::{
 };
 
 use super::{SessionState, cleared};
+use crate::compact::standing;
 
 /// A history as it was said here.
 pub(super) struct Known<'s> {
@@ -63,10 +64,9 @@ impl SessionState {
             return Ok(found);
         }
         self.at_hand(Span { start: common, end: len })?;
-        let before = (known.checked_sub(1), common.checked_sub(1));
-        let is_dated = match before {
+        let is_dated = match (known.checked_sub(1), common.checked_sub(1)) {
             (Some(there), Some(here)) => self.originals.lineage(here) == Some(said[there].lineage),
-            _ => true,
+            (there, here) => there.is_none() && here.is_none(),
         };
         let (mut ordinal, mut entries) = (common, said[..known].to_vec());
         let mut places: Vec<Option<usize>> = (0..known).map(Some).collect();
@@ -98,8 +98,10 @@ impl SessionState {
             places.push(Some(at));
             push_behind(&mut entries, entry);
         }
+        let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
         // Since a compaction of the front end's own it stands elsewhere than here.
-        found.alike = if is_dated || known as u64 != common { 0 } else { ordinal - self.head };
+        let is_from_first = known as u64 + self.head == common + front as u64;
+        found.alike = if is_dated || !is_from_first { 0 } else { ordinal - self.head };
         found.places = Some(places);
         found.entries = Cow::Owned(entries);
         Ok(found)

@@ -300,7 +300,7 @@ impl SessionState {
             Shown::Message { id, message, .. } => {
                 self.request == Some(id.ordinal) || self.is_pin(id.ordinal, message)
             }
-            Shown::Block { .. } => true,
+            Shown::Block { .. } | Shown::Instruction { .. } => true,
             Shown::Summary { .. } => false,
         }
     }
@@ -316,7 +316,8 @@ impl SessionState {
             _ => None,
         };
         let whole: HashSet<u64> = shown.iter().filter_map(|(shown, _)| is_whole(shown)).collect();
-        let missing: Vec<u64> = self.pins.iter().copied().filter(|pin| !whole.contains(pin)).collect();
+        let is_missing = |pin: &u64| !whole.contains(pin) && !self.is_replaced_instruction(*pin);
+        let missing: Vec<u64> = self.pins.iter().copied().filter(is_missing).collect();
         for ordinal in missing {
             // A message that calls, or answers a call, stays with its whole exchange.
             let span = self.exchange_of(ordinal);
@@ -330,8 +331,9 @@ impl SessionState {
         shown
     }
 
-    /// Returns these elements of a view with the memory blocks as they are now.
-    pub(super) fn with_blocks(&self, mut shown: Vec<Counted>) -> Vec<Counted> {
+    /// Returns these elements of a view with the instructions and memory blocks as they are now.
+    pub(super) fn with_blocks(&self, shown: Vec<Counted>) -> Vec<Counted> {
+        let mut shown = self.with_instructions(shown);
         shown.retain(|(shown, _)| !matches!(shown, Shown::Block { .. }));
         let front = shown.iter().take_while(|(shown, _)| shown.is_instruction()).count();
         shown.splice(front..front, self.blocks.iter().map(|(name, text)| (block(name, text), None)));
@@ -355,7 +357,8 @@ impl SessionState {
 fn lead_with_memory(shown: &mut [Counted]) {
     let is_memory = |(shown, _): &Counted| matches!(shown, Shown::Message { message, .. } if standing::is_memory_of_provider(message));
     let Some(at) = shown.iter().position(is_memory) else { return };
-    let is_message = |(shown, _): &Counted| matches!(shown, Shown::Message { .. });
+    let is_message =
+        |(shown, _): &Counted| matches!(shown, Shown::Message { .. } | Shown::Instruction { .. });
     let to = shown[..at].iter().rposition(is_message).map_or(0, |at| at + 1);
     shown[to..=at].rotate_right(1);
 }

@@ -19,20 +19,15 @@ impl SessionState {
         begun: Begun<'_>,
         front_end: FrontEnd,
     ) -> Result<Option<SyncReport>, SyncError> {
-        let Begun { said, front, known, at, .. } = begun;
+        let Begun { said, front, known, at, .. } = begun.clone();
         if at >= self.n_total() {
             return Ok(None);
         }
-        let head = self.reworded(&said[..front]);
-        if head.is_some() && !front_end.is_whole {
-            for (begun, least) in begun.readings(front_end) {
-                let cut = self.cut_behind(&begun, front_end)?;
-                if let Some(Cut { run, ordinals }) = cut.filter(|cut| cut.run.ordinals.len() >= least) {
-                    let left_out = run.start - begun.at;
-                    let sync = self.go_on(said, ordinals.len(), run.end(), head, ordinals)?;
-                    return Ok(Some(SyncReport { left_out, ..sync }));
-                }
-            }
+        if !front_end.is_whole
+            && let Some(Cut { run, ordinals, left_out }) = self.cut_of(&begun, front_end)?
+        {
+            let sync = self.go_on(said, ordinals.len(), run.end(), ordinals)?;
+            return Ok(Some(SyncReport { left_out, ..sync }));
         }
         if known > front {
             return Ok(None);
@@ -42,9 +37,9 @@ impl SessionState {
             match self.run_of(said, front + own, place, false)? {
                 Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
                 // As many messages in the place of as many are edits.
-                Some(_) if head.is_some() => {
+                Some(_) if self.reworded(&said[..front]).is_some() => {
                     let ordinals = self.ordinals_behind(front, Span { start: self.head, end: self.head });
-                    return self.go_on(said, front, self.head, head, ordinals).map(Some);
+                    return self.go_on(said, front, self.head, ordinals).map(Some);
                 }
                 _ => {}
             }
@@ -52,28 +47,42 @@ impl SessionState {
         Ok(None)
     }
 
+    /// Returns where a history goes on that leaves out what stood behind its first messages.
+    fn cut_of(&self, begun: &Begun<'_>, front_end: FrontEnd) -> Result<Option<Cut>, SyncError> {
+        for (fewer, least) in begun.clone().readings(front_end) {
+            let cut = self.cut_behind(&fewer, front_end)?;
+            if let Some(cut) = cut.filter(|cut| cut.run.n_same >= least) {
+                return Ok(Some(cut));
+            }
+        }
+        // An edit far behind the beginning: what follows it need not be read back.
+        if begun.n_kept() > front_end.keeps_first.max(MOST_KEPT) {
+            return Ok(None);
+        }
+        match self.edited_in_window(begun, front_end)? {
+            Some(cut) => Ok(Some(cut)),
+            None => self.far_back(begun),
+        }
+    }
+
     /// Returns what was said here late and follows the messages that a history begins with, where it leaves out what stood between, and
     /// the ordinals of all that it has of these.
     fn cut_behind(&self, begun: &Begun<'_>, front_end: FrontEnd) -> Result<Option<Cut>, SyncError> {
-        let (&Begun { said, known, at, ref ordinals, .. }, n_kept) = (begun, begun.n_kept());
+        let (&Begun { said, known, at, .. }, n_kept) = (begun, begun.n_kept());
         // An edit far behind the beginning: what follows it need not be read back.
         if n_kept > front_end.keeps_first.max(MOST_KEPT) {
             return Ok(None);
         }
         let is_cut = |run: &Run| {
-            n_kept <= front_end.keeps_first.max(1) || n_kept <= MOST_KEPT && run.ordinals.len() >= LEAST_RUN
+            n_kept <= front_end.keeps_first.max(1) || n_kept <= MOST_KEPT && run.n_same >= LEAST_RUN
         };
         let n_notes = self.notices(&said[known..], at);
         let run = self.run_of(said, known + n_notes, at + 1, front_end.is_known)?;
-        Ok(run.filter(is_cut).map(|run| {
-            let all = ordinals.iter().copied().chain((0..n_notes).map(|_| None));
-            let all = all.chain(run.ordinals.iter().copied()).collect();
-            Cut { run, ordinals: all }
-        }))
+        Ok(run.filter(is_cut).map(|run| begun.cut(n_notes, run)))
     }
 
     /// Returns with how many messages `said`, of which the first was `at` here, begins that say nothing but that something was left out.
-    fn notices(&self, said: &[Entry], at: u64) -> usize {
+    pub(super) fn notices(&self, said: &[Entry], at: u64) -> usize {
         let is_notice = |(entry, at): &(&Entry, u64)| {
             let here =
                 self.originals.get(*at).map(|here| here.message.texts().collect::<Vec<_>>().join("\n\n"));
@@ -87,7 +96,7 @@ impl SessionState {
     /// Returns what of the history from its message `nth` on was said here late, at `from` or behind it: the longest run of messages, and of
     /// these the last. Few that anybody may say ("Hello", "OK.") prove nothing: what bears the id of a call does, and where the
     /// conversation is known to be this one (`is_known`), two in a row, and what was said last.
-    fn run_of(
+    pub(super) fn run_of(
         &self,
         said: &[Entry],
         nth: usize,
@@ -101,10 +110,22 @@ impl SessionState {
         if rest.len() < least || late.len() < least as u64 {
             return Ok(None);
         }
-        let mut asked = Asked::default();
-        before.iter().for_each(|entry| drop(asked.follow(&entry.message)));
+        let runs = self.runs(late, rest, &asked_before(before)).into_iter();
+        let is_last = |run: &Run| !run.ordinals.is_empty() && run.end() == self.n_total();
+        // Where few words were said twice, whoever is known to keep the newest messages goes on from the last.
+        let rank = |run: &Run| {
+            let is_sure = is_proof(&rest[..run.n_same]);
+            (is_sure, is_known && !is_sure && is_last(run), run.n_same, run.start)
+        };
+        let longest = runs.max_by_key(rank);
+        let is_enough = |run: &Run| run.n_same > 1 || is_last(run);
+        Ok(longest.filter(|run| is_known && is_enough(run) || is_proof(&rest[..run.n_same])))
+    }
+
+    /// Returns what of `rest`, which answers what was `asked`, was said in `span`, from each message on that it may begin with.
+    pub(super) fn runs(&self, span: Span, rest: &[Entry], asked: &Asked) -> Vec<Run> {
         // One message is looked for among many: what it is without its secrets is found out once.
-        let Some(first) = rest.iter().find(|entry| !is_reasoning(entry)) else { return Ok(None) };
+        let Some(first) = rest.iter().find(|entry| !is_reasoning(entry)) else { return Vec::new() };
         let clean = LazyCell::new(|| {
             let answers = asked.clone().follow(&first.message);
             self.clean_answer(&first.message, &answers).map(|clean| clean.hash)
@@ -113,25 +134,14 @@ impl SessionState {
             let is_it = here.id.hash == first.id.hash || is_same(first, here, false);
             is_it || *clean == Some(here.id.hash)
         };
-        let starts = self.originals.originals(late).filter(|original| begins(&original.entry));
-        let runs = starts.map(|original| {
-            let start = original.entry.id.ordinal;
-            Run { start, ordinals: self.run_from(start, rest, &asked) }
-        });
-        let is_last = |run: &Run| !run.ordinals.is_empty() && run.end() == self.n_total();
-        // Where few words were said twice, whoever is known to keep the newest messages goes on from the last.
-        let rank = |run: &Run| {
-            let is_sure = is_proof(&rest[..run.ordinals.len()]);
-            (is_sure, is_known && !is_sure && is_last(run), run.ordinals.len(), run.start)
-        };
-        let longest = runs.max_by_key(rank);
-        let is_enough = |run: &Run| run.ordinals.len() > 1 || is_last(run);
-        Ok(longest.filter(|run| is_known && is_enough(run) || is_proof(&rest[..run.ordinals.len()])))
+        let starts = self.originals.originals(span).filter(|original| begins(&original.entry));
+        let run = |start: u64| self.as_since(Run::of(start, self.run_from(start, rest, asked)));
+        starts.map(|original| run(original.entry.id.ordinal)).collect()
     }
 
     /// Returns the ordinals of the messages that `said`, which answers what was `asked`, begins with, as they follow each other from
     /// `start` on. Reasoning that the front end leaves out, or hands in later, is no gap.
-    fn run_from(&self, start: u64, said: &[Entry], asked: &Asked) -> Vec<Option<u64>> {
+    pub(super) fn run_from(&self, start: u64, said: &[Entry], asked: &Asked) -> Vec<Option<u64>> {
         let (mut ordinals, mut next, mut asked) = (Vec::new(), start, asked.clone());
         loop {
             let rest = &said[ordinals.len()..];
@@ -163,6 +173,7 @@ impl SessionState {
 }
 
 /// A history whose first messages were said here.
+#[derive(Clone)]
 pub(super) struct Begun<'s> {
     pub(super) said: &'s [Entry],
     /// How many standing instructions it begins with.
@@ -176,8 +187,15 @@ pub(super) struct Begun<'s> {
 
 impl<'s> Begun<'s> {
     /// Returns how many messages behind the instructions it begins with, reasoning not counted.
-    fn n_kept(&self) -> usize {
+    pub(super) fn n_kept(&self) -> usize {
         self.said[self.front..self.known].iter().filter(|entry| !is_reasoning(entry)).count()
+    }
+
+    /// Returns where it goes on with `run`, behind its first messages and so many notes.
+    pub(super) fn cut(&self, n_notes: usize, run: Run) -> Cut {
+        let all = self.ordinals.iter().copied().chain((0..n_notes).map(|_| None));
+        let ordinals = all.chain(run.ordinals.iter().copied()).collect();
+        Cut { left_out: run.start - self.at, run, ordinals }
     }
 
     /// Returns it, and with fewer of the first messages, each with how many messages in a row have to follow then: the newest may begin as
@@ -206,29 +224,44 @@ impl<'s> Begun<'s> {
 }
 
 /// A history of which what stood between its first messages and those said late was left out.
-struct Cut {
-    run: Run,
+pub(super) struct Cut {
+    pub(super) run: Run,
     /// One for each message up to the end of the run.
-    ordinals: Vec<Option<u64>>,
+    pub(super) ordinals: Vec<Option<u64>>,
+    /// How many messages stood between.
+    pub(super) left_out: u64,
 }
 
 /// Messages of a history that were said here in a row.
-struct Run {
+pub(super) struct Run {
     /// Where it was looked for.
-    start: u64,
+    pub(super) start: u64,
     /// One for each message; none for reasoning that was left out when they were said.
-    ordinals: Vec<Option<u64>>,
+    pub(super) ordinals: Vec<Option<u64>>,
+    /// How many messages of the history were said, those included that were taken back since.
+    pub(super) n_same: usize,
 }
 
 impl Run {
+    pub(super) fn of(start: u64, ordinals: Vec<Option<u64>>) -> Run {
+        Run { start, n_same: ordinals.len(), ordinals }
+    }
+
     /// Returns the ordinal behind its last message.
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.ordinals.iter().rev().flatten().next().map_or(self.start, |last| last + 1)
     }
 }
 
+/// Returns what is asked by these messages.
+pub(super) fn asked_before(before: &[Entry]) -> Asked {
+    let mut asked = Asked::default();
+    before.iter().for_each(|entry| drop(asked.follow(&entry.message)));
+    asked
+}
+
 /// Returns whether messages that were said here in a row show that the conversation is the same.
-fn is_proof(run: &[Entry]) -> bool {
+pub(super) fn is_proof(run: &[Entry]) -> bool {
     // Where a format has no ids the names of tools stand for them.
     let is_own =
         |id: &CallId| id.as_str().len() >= LEAST_ID && id.as_str().bytes().any(|b| b.is_ascii_digit());
@@ -244,7 +277,7 @@ fn is_proof(run: &[Entry]) -> bool {
 const LEAST_ID: usize = 8;
 
 /// How many messages in a row are no chance.
-const LEAST_RUN: usize = 4;
+pub(super) const LEAST_RUN: usize = 4;
 
 /// How many messages may have been taken back at once by who hands in the newest ones only.
 const TAKEN_BACK: usize = 40;

@@ -28,6 +28,8 @@ pub(crate) struct Since {
     #[serde(default)]
     refusals: Refusals,
     window: Tokens,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    newest_from: Option<u64>,
     /// What the counter makes of a few texts; see [`Snapshot`](super::Snapshot).
     probe: Vec<Tokens>,
 }
@@ -65,6 +67,7 @@ impl SessionState {
             requested_at_ms: self.requested_at_ms,
             refusals: self.refusals,
             window: self.window.window,
+            newest_from: self.newest_from,
             probe: probe(&*self.counter),
         }
     }
@@ -76,6 +79,7 @@ impl SessionState {
         self.stable = since.stable.min(self.items.len());
         self.requested_at_ms = since.requested_at_ms;
         self.refusals = since.refusals;
+        self.newest_from = since.newest_from;
         self.recalibrate();
     }
 }

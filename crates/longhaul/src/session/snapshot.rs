@@ -55,10 +55,14 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     by_client: Vec<ByClient>,
     request: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    newest_from: Option<u64>,
     pins: BTreeSet<u64>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     untold: BTreeSet<u64>,
     blocks: BTreeMap<Arc<str>, Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<Vec<Instruction>>,
     view: Vec<Shape>,
     cut: Option<Cut>,
     stable: usize,
@@ -131,6 +135,10 @@ pub(crate) enum Shape {
     /// A memory block, with the text it has when it is shown.
     Block { name: Arc<str> },
 }
+
+/// An instruction in the place of those that were said first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Instruction(#[serde(with = "super::spelled")] Arc<Message>);
 
 /// A snapshot could not be taken up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -237,6 +245,9 @@ impl Snapshot {
                 *record = Arc::new(redactor.redact_record(record).0.into_inner());
             }
         }
+        for Instruction(message) in self.instructions.iter_mut().flatten() {
+            clean(message, None);
+        }
         for text in self.blocks.values_mut() {
             *text = redactor.redact_text(text).0.into_owned().into();
         }
@@ -264,9 +275,11 @@ impl SessionState {
             head: self.head,
             by_client: self.by_client.clone(),
             request: self.request,
+            newest_from: self.newest_from,
             pins: self.pins.clone(),
             untold: self.untold.clone(),
             blocks: self.blocks.clone(),
+            instructions: self.instructions.clone().map(|now| now.into_iter().map(Instruction).collect()),
             view: shapes(&self.items),
             cut: self.cut,
             stable: self.stable,
@@ -355,9 +368,11 @@ impl SessionState {
         self.head = snapshot.head;
         self.by_client = snapshot.by_client;
         self.request = snapshot.request;
+        self.newest_from = snapshot.newest_from;
         self.pins = snapshot.pins;
         self.untold = snapshot.untold;
         self.blocks = snapshot.blocks;
+        self.instructions = snapshot.instructions.map(|now| now.into_iter().map(|one| one.0).collect());
         self.policy = snapshot.policy;
         self.requested_at_ms = snapshot.requested_at_ms;
         self.rewrites = snapshot.rewrites;
@@ -607,6 +622,8 @@ pub(super) fn shapes(items: &Items) -> Vec<Shape> {
                 shapes.push(Shape::Summary { record, message, cost });
             }
             Shown::Block { name, .. } => shapes.push(Shape::Block { name: Arc::clone(name) }),
+            // They stand in front of any view.
+            Shown::Instruction { .. } => {}
         }
     }
     shapes

@@ -55,10 +55,13 @@ impl SessionState {
         let Known { entries, places, alike } = self.as_said_here(all)?;
         let place = |at: usize| places.as_ref().map_or(Some(at), |places| places[at]);
         let pinned = self.pinned_words();
-        let before = (self.items.clone(), self.originals.clone());
+        let (before, summaries) = ((self.items.clone(), self.originals.clone()), self.summary_ids());
         let spelled = |at| document.spelled(place(at)? as u64);
         let SyncReport { change, ordinals: here, left_out, .. } =
             self.go_to(&entries, alike, front_end, spelled)?;
+        if change != Synced::Another {
+            self.newest_from = self.newest_from(&here, left_out);
+        }
         let mut ordinals = vec![None; all.len()];
         for (at, ordinal) in here.into_iter().enumerate() {
             if let Some(said) = place(at) {
@@ -67,8 +70,11 @@ impl SessionState {
         }
         self.say_again(document, ordinals.iter().copied());
         let unpinned = self.pin_again(&pinned, &ordinals);
-        let gone = if change.takes_away() { self.gone_since(&before) } else { 0 };
-        Ok(SyncReport { change, ordinals, unpinned, gone, left_out })
+        let (gone, summaries_gone) = match change.takes_away() {
+            true => (self.gone_since(&before), self.summaries_gone(summaries)),
+            false => (0, Vec::new()),
+        };
+        Ok(SyncReport { change, ordinals, unpinned, gone, summaries_gone, left_out })
     }
 
     /// Brings the session to where `said` is, of which `alike` messages behind the instructions are as they are here, whatever those
@@ -90,9 +96,7 @@ impl SessionState {
         };
         let said: &[Entry] = &said.iter().enumerate().map(spelled).collect::<Vec<_>>();
         if common == len {
-            // They may have been worded otherwise meanwhile.
-            let head = self.reworded(&said[..front]);
-            return self.go_on(said, common as usize, common, head, ordinals_from(0, common));
+            return self.go_on(said, common as usize, common, ordinals_from(0, common));
         }
         let since = self.since_by_client(said, front)?.filter(|(_, known, _)| *known as u64 >= common);
         if let Some(sync) = self.sync_with_view(said, since.as_ref().map_or(0, |(_, known, _)| *known))? {
@@ -126,10 +130,8 @@ impl SessionState {
         if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);
         }
-        if alike > 0
-            && let Some(head) = self.reworded(&said[..front])
-        {
-            return self.go_on(said, known, at, Some(head), ordinals);
+        if alike > 0 && self.reworded(&said[..front]).is_some() {
+            return self.go_on(said, known, at, ordinals);
         }
         if !is_asked_here && alike == 0 {
             return Ok(match front_end.is_known && said.len() > front {
@@ -139,6 +141,7 @@ impl SessionState {
         }
         let is_answer = !self.is_asked(Span { start: common, end: len });
         self.go_back_to(common)?;
+        self.instruct(&said[..front.min(common as usize)]);
         let n = said.len() as u64 - common;
         let sync = self.grown(said, common as usize, ordinals_from(0, common));
         let change = other_way(common, n, is_answer);
@@ -175,22 +178,18 @@ impl SessionState {
         if let Some(last) = self.by_client.last().filter(|_| front < said.len()) {
             return Ok((front, last.from));
         }
-        if front as u64 == self.head && (common as usize) < front {
-            let alike = self.alike(&said[front..])?;
-            return Ok((front + alike as usize, self.head + alike));
-        }
-        Ok((common as usize, common))
+        let alike = self.alike(&said[front..])?;
+        Ok((front + alike as usize, self.head + alike))
     }
 
-    /// Goes on from the messages before `at`, which are the first `known` of the history, with the rest of it. Where the front end's
-    /// instructions are others each time, as where they tell the time, `head` has them: what was said under them is as it was, and so
-    /// are its summaries.
+    /// Goes on from the messages before `at`, which are the first `known` of the history, with the rest of it. The front end's
+    /// instructions may be others each time, as where they tell the time: what was said under them is as it was, and so are its
+    /// summaries.
     pub(super) fn go_on(
         &mut self,
         said: &[Entry],
         known: usize,
         at: u64,
-        head: Option<Vec<Shown>>,
         ordinals: Vec<Option<u64>>,
     ) -> Result<SyncReport, SyncError> {
         let len = self.n_total();
@@ -198,37 +197,13 @@ impl SessionState {
         if at < len {
             self.go_back_to(at)?;
         }
-        let is_news = |head: &Vec<Shown>| {
-            let now = head.iter().map(|shown| shown.message().content_hash());
-            !now.eq(self.items.shown().take(head.len()).map(|shown| shown.message().content_hash()))
-        };
-        if let Some(head) = head.filter(is_news) {
-            let rest = self.items.placed().skip(head.len()).map(counted);
-            let shown = head.into_iter().map(|shown| (shown, None)).chain(rest).collect();
-            self.set_items(shown);
-        }
+        let known_ones = said[..known].iter();
+        let front = known_ones.take_while(|entry| standing::is_instruction(&entry.message)).count();
+        self.instruct(&said[..front]);
         let sync = self.grown(said, known, ordinals);
         let n = (said.len() - known) as u64;
         let change = if at == len { sync.change } else { other_way(at, n, is_answer) };
         Ok(SyncReport { change, ..sync })
-    }
-
-    /// Returns the instructions that the view begins with as they are worded now; `None` where there are more or fewer of them.
-    pub(super) fn reworded(&self, said: &[Entry]) -> Option<Vec<Shown>> {
-        let head: Vec<&Shown> = self.items.shown().take_while(|shown| shown.is_instruction()).collect();
-        // What the front end had after a compaction of its own it may have had more of.
-        let is_as_many = head.len() as u64 == self.head || !self.by_client.is_empty();
-        if head.len() != said.len() || !is_as_many {
-            return None;
-        }
-        let worded = |(shown, said): (&Shown, &Entry)| match shown {
-            Shown::Message { id, .. } => {
-                let digested = id.hash != said.id.hash;
-                Some(Shown::Message { id: *id, message: Arc::clone(&said.message), digested })
-            }
-            _ => None,
-        };
-        head.into_iter().zip(said).map(worded).collect()
     }
 
     /// Returns how many messages behind the instructions are the same, whatever those are.
@@ -327,7 +302,7 @@ impl SessionState {
     fn since_by_client(&self, said: &[Entry], front: usize) -> Result<Option<(u64, usize, u64)>, SyncError> {
         let mut most: Option<(u64, usize, u64)> = None;
         let mut end = self.n_total();
-        for ByClient { out, from, lineage } in self.by_client.iter().rev() {
+        for ByClient { out, from, lineage, .. } in self.by_client.iter().rev() {
             // What came back from a store without its secrets has lineages of its own, but for the last message.
             let here = from.checked_sub(1).and_then(|before| self.originals.lineage(before));
             for before in [*lineage, here.filter(|here| Some(*here) != *lineage)].into_iter().flatten() {
@@ -365,7 +340,7 @@ impl SessionState {
             return Ok(sync);
         }
         match self.reworded(&said[..front]) {
-            Some(head) => self.go_on(said, known, at, Some(head), ordinals),
+            Some(_) => self.go_on(said, known, at, ordinals),
             // There are more or fewer instructions than it had: it is shown what it has now.
             None => Ok(self.compacted_by_client(said, front)),
         }
@@ -398,6 +373,9 @@ impl SessionState {
     /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
     /// originals.
     pub(super) fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
+        if self.instructions.is_some() {
+            self.instruct(&said[..front]);
+        }
         let (head, from): (Vec<Counted>, usize) = match self.reworded(&said[..front]) {
             Some(head) => (head.into_iter().map(|shown| (shown, None)).collect(), front),
             // Of more or fewer of them those stay that are as they were.
@@ -429,7 +407,8 @@ impl SessionState {
         let n_added = (front - from) as u64;
         // As it was said: what came back from a store without its secrets has another lineage.
         let last = self.n_total().checked_sub(1).and_then(|last| self.originals.lineage(last));
-        self.by_client.push(ByClient { out, from: out.end + n_added, lineage: last });
+        let kept = self.said_twice(&said[from..]);
+        self.by_client.push(ByClient { out, from: out.end + n_added, lineage: last, kept });
         let shown = self.with_pins(head);
         self.set_items(shown);
         self.lose_undone();

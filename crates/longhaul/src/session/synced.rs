@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longhaul_transcript::{ContentHash, MessageId};
+use longhaul_transcript::{ContentHash, MessageId, SummaryId};
 use serde::{Deserialize, Serialize};
 
 use super::{Line, SessionState, Shown, items::Items};
@@ -34,14 +34,19 @@ pub enum Synced {
         /// How many messages follow from there on.
         n: u64,
     },
-    /// A message was changed, and the conversation goes on from there: a branch.
+    /// A message was changed, and the conversation goes on from there: a branch. What a front end leaves out before it was not taken back,
+    /// as far as is seen that it leaves out anything ([`FrontEnd::keeps_newest`](super::FrontEnd::keeps_newest)).
     Edited {
         /// Ordinal of the first message that is another one.
         at: u64,
         /// How many messages follow from there on.
         n: u64,
     },
-    /// The last messages were taken back.
+    /// The last messages were taken back. Beneath a window that is seen however far it goes where the history is word for word what was
+    /// said here, and goes on otherwise with no more than as much again: four messages in a row that stand in the conversation once. Up to
+    /// 40 messages back they may stand there twice, and the last place counts. What shares fewer with it is
+    /// [`Another`](Synced::Another), or [`CompactedByClient`](Synced::CompactedByClient) of a [known](super::FrontEnd::known) front end;
+    /// behind first messages that are kept it is [`Edited`](Synced::Edited) at these.
     Rewound {
         /// How many messages are left.
         to: u64,
@@ -57,7 +62,7 @@ pub enum Synced {
     /// It is another conversation: the two begin with no message of the user's in common, and the history handed in does
     /// not go on from what was said here late ([`Grew`](Synced::Grew) says by what that is seen), as where it is empty. Nothing was changed, and the view is that of the former
     /// conversation: open a session for this one. Where only the standing instructions are others, and as many, it is the same
-    /// one, and the view shows them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at
+    /// one, and the view shows them as they are now; where there are more or fewer of them, a history without a window is [`Edited`](Synced::Edited) at
     /// these.
     Another,
 }
@@ -69,7 +74,7 @@ impl Synced {
     }
 
     /// Returns whether the view may show less than it did.
-    pub(super) fn takes_away(self) -> bool {
+    pub(crate) fn takes_away(self) -> bool {
         self.is_another_way() || matches!(self, Synced::CompactedByClient { .. })
     }
 }
@@ -88,6 +93,10 @@ pub struct SyncReport {
     /// How many messages that the view showed before it shows no more, neither where they were nor said again word for word: those that were taken back, or
     /// that a compaction of the front end's own took out. None where it [grew](Synced::Grew).
     pub gone: u64,
+    /// The summaries that the view showed before and shows no more: what they told of is not told any more, as where the view goes on
+    /// from before they were made, or where a compaction of the front end's own takes their place. None where it
+    /// [grew](Synced::Grew).
+    pub summaries_gone: Vec<SummaryId>,
     /// How many messages that were said here the history leaves out behind its first ones, while the view goes on from them. Where the
     /// front end has no window and takes a turn out of the middle, they are these.
     pub left_out: u64,
@@ -95,7 +104,14 @@ pub struct SyncReport {
 
 impl SyncReport {
     pub(crate) fn new(change: Synced, ordinals: Vec<Option<u64>>) -> SyncReport {
-        SyncReport { change, ordinals, unpinned: Vec::new(), gone: 0, left_out: 0 }
+        SyncReport {
+            change,
+            ordinals,
+            unpinned: Vec::new(),
+            gone: 0,
+            summaries_gone: Vec::new(),
+            left_out: 0,
+        }
     }
 }
 
@@ -114,6 +130,17 @@ impl SessionState {
             None => true,
         };
         self.hashes_of(items, originals).filter(is_gone).count() as u64
+    }
+
+    /// Returns the summaries of these that the view does not show.
+    pub(crate) fn summaries_gone(&self, mut before: Vec<SummaryId>) -> Vec<SummaryId> {
+        before.retain(|id| self.summaries().all(|record| record.id != *id));
+        before
+    }
+
+    /// Returns the summaries that the view shows.
+    pub(crate) fn summary_ids(&self) -> Vec<SummaryId> {
+        self.summaries().map(|record| record.id.clone()).collect()
     }
 
     /// Returns the hashes without their secrets of the messages that are shown, instructions apart, as they were said.

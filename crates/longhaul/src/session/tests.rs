@@ -61,6 +61,7 @@ fn shape(state: &SessionState) -> String {
         Shown::Message { id, digested: true, .. } => format!("{id}d"),
         Shown::Message { id, .. } => id.to_string(),
         Shown::Block { name, .. } => format!("<{name}>"),
+        Shown::Instruction { .. } => "i".to_owned(),
     };
     state.view().shown().map(letter).collect::<Vec<_>>().join(" ")
 }

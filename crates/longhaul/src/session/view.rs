@@ -31,6 +31,11 @@ pub enum Shown {
         /// What is sent.
         message: Arc<Message>,
     },
+    /// A standing instruction that the front end has now, in the place of those that were said first, where these were more or fewer.
+    Instruction {
+        /// What is sent.
+        message: Arc<Message>,
+    },
     /// A message, verbatim or with digested content.
     Message {
         /// The id of the original.
@@ -108,8 +113,8 @@ impl View {
         self.items.shown().map(|shown| match shown {
             Shown::Summary { record, .. } => Item::Summary(record),
             Shown::Message { id, message, .. } => Item::Message { id: *id, message },
-            // A block has no place in the conversation.
-            Shown::Block { message, .. } => {
+            // Neither has a place in the conversation.
+            Shown::Block { message, .. } | Shown::Instruction { message } => {
                 Item::Message { id: MessageId { ordinal: u64::MAX, hash: message.content_hash() }, message }
             }
         })
@@ -145,6 +150,7 @@ impl View {
     pub fn is_only_instructions(&self) -> bool {
         let asks_nothing = |shown: &Shown| match shown {
             Shown::Block { .. } => true,
+            Shown::Instruction { .. } => true,
             Shown::Message { message, .. } => standing::is_instruction(message) || is_blank(message),
             Shown::Summary { .. } => false,
         };
@@ -282,6 +288,7 @@ impl Shown {
         match self {
             Shown::Summary { message, .. }
             | Shown::Block { message, .. }
+            | Shown::Instruction { message }
             | Shown::Message { message, .. } => message,
         }
     }
@@ -296,7 +303,11 @@ impl Shown {
 
     /// Returns whether this is a standing instruction of the caller.
     pub(super) fn is_instruction(&self) -> bool {
-        matches!(self, Shown::Message { message, .. } if standing::is_instruction(message))
+        match self {
+            Shown::Instruction { .. } => true,
+            Shown::Message { message, .. } => standing::is_instruction(message),
+            _ => false,
+        }
     }
 
     /// Returns whether both are sent as the same message.

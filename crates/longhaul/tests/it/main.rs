@@ -4,6 +4,8 @@
 mod absurd;
 #[cfg(feature = "wire")]
 mod answered;
+#[cfg(feature = "wire")]
+mod beneath;
 mod bills;
 mod cached;
 #[cfg(feature = "wire")]

@@ -4,32 +4,33 @@
 use std::sync::Arc;
 
 use longhaul::{
-    FrontEnd, SessionState, SyncReport, Synced,
+    FrontEnd, Session, SessionState, SyncReport, Synced,
+    store::{MemoryStore, SummaryStore},
     tokens::{CharsPer4, ContextWindow},
-    transcript::{Message, Role, SessionId, Tokens},
+    transcript::{Message, Role, SessionId, SummaryId, Tokens},
 };
 
 use crate::front_end::{Draw, SUMMARIES, document};
 
-fn state() -> SessionState {
+pub(crate) fn state() -> SessionState {
     let window = ContextWindow::new(Tokens(400_000), Tokens::ZERO);
     SessionState::new(SessionId::new("windows").unwrap(), window, Arc::new(CharsPer4), Default::default())
 }
 
 /// How many conversations are drawn: `LONGHAUL_FRONT_ENDS` tells.
-fn conversations(n: u64) -> u64 {
+pub(crate) fn conversations(n: u64) -> u64 {
     std::env::var("LONGHAUL_FRONT_ENDS").ok().and_then(|n| n.parse().ok()).unwrap_or(n)
 }
 
-fn words<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<String> {
+pub(crate) fn words<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<String> {
     messages.into_iter().map(|message| message.texts().collect()).collect()
 }
 
-fn shown(state: &SessionState) -> Vec<String> {
+pub(crate) fn shown(state: &SessionState) -> Vec<String> {
     words(state.view().messages().map(|message| &**message))
 }
 
-fn talk(n: usize) -> Vec<Message> {
+pub(crate) fn talk(n: usize) -> Vec<Message> {
     let message = |nth: usize| match nth % 2 {
         0 => Message::user(format!("question_{nth}?")),
         _ => Message::assistant(format!("answer_{nth}.")),
@@ -38,7 +39,7 @@ fn talk(n: usize) -> Vec<Message> {
 }
 
 /// Returns what a client has that keeps so many of the first messages and of the newest.
-fn window(all: &[Message], first: usize, newest: usize) -> Vec<Message> {
+pub(crate) fn window(all: &[Message], first: usize, newest: usize) -> Vec<Message> {
     match all.len() > first + newest {
         true => [&all[..first], &all[all.len() - newest..]].concat(),
         false => all.to_vec(),
@@ -268,5 +269,89 @@ fn who_keeps_the_newest_is_followed_where_there_are_more_or_fewer_instructions_f
                 }
             }
         }
+    }
+}
+
+/// What a client has at the end of so many messages, of which it keeps the first and the newest, under its instructions.
+fn under(head: &[Message], all: &[Message], (first, newest): (usize, usize)) -> Vec<Message> {
+    [head, &window(all, first, newest)].concat()
+}
+
+/// Instructions of which there are more or fewer from some turn on are the instructions from then on, and nothing else changes.
+#[test]
+fn more_or_fewer_instructions_than_before_take_nothing_out_of_a_window() {
+    let head = |n: usize, nth: usize| -> Vec<Message> {
+        (0..n).map(|at| Message::system(format!("Instruction {at}, at {nth}."))).collect()
+    };
+    let all = talk(61);
+    for (before, after) in [(0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0), (1, 3)] {
+        for (first, newest, front_end) in [
+            (0, 11, FrontEnd::default()),
+            (0, 5, FrontEnd::known()),
+            (2, 11, FrontEnd::default()),
+            (4, 9, FrontEnd::known()),
+            (9, 9, FrontEnd::known().keeps_first(9)),
+        ] {
+            // New turns come with the change, and the instructions are worded otherwise each time, or stay as they are.
+            for (n_new, is_clock) in [(1, false), (2, false), (1, true), (0, false)] {
+                let place = format!("{before} and {after}, {first} and {newest}, {n_new}, {is_clock}");
+                let (mut state, mut len) = (state(), 1);
+                for nth in 0..24 {
+                    let n_head = if (12..18).contains(&nth) { after } else { before };
+                    let head = head(n_head, if is_clock { nth } else { 0 });
+                    let said = under(&head, &all[..len], (first, newest));
+                    let report = state.sync_with(&document(&said), front_end).unwrap();
+                    let is_grown = matches!(report.change, Synced::Grew { .. } | Synced::Unchanged);
+                    assert!(is_grown, "{place}, {nth}: {:?}", report.change);
+                    assert_eq!((report.gone, report.summaries_gone.len()), (0, 0), "{place}");
+                    let view = [&head[..], &all[..len]].concat();
+                    assert_eq!(shown(&state), words(&view), "{place}, {nth}");
+                    len += 2 * if [12, 18].contains(&(nth + 1)) { n_new } else { 1 };
+                }
+            }
+        }
+    }
+}
+
+/// The same where the older part is in a summary, and each request opens the session anew.
+#[tokio::test]
+async fn more_or_fewer_instructions_than_before_take_no_summary_out_of_a_window() {
+    let long = |message: Message| {
+        let text = message.texts().collect::<String>();
+        Message::new(
+            message.role,
+            Message::user(format!("{text} {}", "It matters to all. ".repeat(30))).parts,
+        )
+    };
+    let all: Vec<Message> = talk(81).into_iter().map(long).collect();
+    for (before, after) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        let mut held: Option<SummaryId> = None;
+        for nth in 0..=40 {
+            let n_head = if (30..36).contains(&nth) { after } else { before };
+            let head: Vec<Message> = (0..n_head).map(|at| Message::system(format!("Rule {at}."))).collect();
+            let window = ContextWindow::new(Tokens(6_000), Tokens::ZERO);
+            let builder = Session::builder(SessionId::new("heads").unwrap(), window);
+            let builder = builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store));
+            let mut session = builder.open().await.unwrap();
+            let place = format!("{before} and {after}, {nth}");
+            if nth > 0 {
+                let shown = words(session.state().view().messages().map(|message| &**message));
+                let n_before = if (31..=36).contains(&nth) { after } else { before };
+                assert_eq!(shown.iter().filter(|text| text.starts_with("Rule")).count(), n_before, "{place}");
+            }
+            let said = document(&under(&head, &all[..2 * nth + 1], (0, 11)));
+            let report = session.sync_with(&said, FrontEnd::known()).await.unwrap();
+            assert!(matches!(report.change, Synced::Grew { .. }), "{place}: {:?}", report.change);
+            if let Some(held) = &held {
+                assert_eq!(session.state().summary().map(|record| &record.id), Some(held), "{place}");
+            }
+            let view = session.prepare().await.unwrap();
+            assert_eq!(view.messages().take_while(|message| message.is_system()).count(), n_head, "{place}");
+            assert!(view.tokens() <= Tokens(6_000), "{place}");
+            held = session.state().summary().map(|record| record.id.clone());
+            session.save().await.unwrap();
+        }
+        assert!(held.is_some());
     }
 }

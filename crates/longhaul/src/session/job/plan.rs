@@ -283,6 +283,9 @@ impl SessionState {
 
     /// Returns what a message costs without its secrets taken out, which the engine plans with.
     fn known_cost(&self, entry: &Entry) -> Tokens {
+        if self.is_replaced_instruction(entry.id.ordinal) {
+            return Tokens::ZERO;
+        }
         // Instructions stay as they are worded now.
         if let Some(placed) = self.items.get(entry.id.ordinal).filter(|_| entry.id.ordinal < self.head) {
             return placed.counts.total();
