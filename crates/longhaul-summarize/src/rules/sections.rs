@@ -55,6 +55,7 @@ pub(crate) fn sections(
         lacks_room: false,
         decided,
         overtaken,
+        constraints: &summary.constraints,
         holding: holding(&summary.constraints, overtaken),
         sections: Vec::new(),
         said: String::new(),

@@ -11,6 +11,7 @@ mod fences;
 mod landed;
 mod persons_rules;
 mod records;
+mod set_down;
 mod true_state;
 
 use super::{OMITTED, RulesOptions, summarize};
