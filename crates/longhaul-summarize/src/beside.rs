@@ -107,15 +107,15 @@ pub fn with_rules(draft: Draft, request: &SummaryRequest<'_>, rules: &[Constrain
         let has = |text: &str| text.contains(rule.text.trim());
         has(&said) || request.kept.iter().any(|entry| entry.message.texts().any(has))
     };
-    let holds = rules.iter().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule));
+    let holds = rules::standing(rules).into_iter().filter(|one| !is_shown(&one.said));
     let mut lines = Vec::new();
     let mut behind = String::new();
-    for rule in holds.rev() {
-        lines.insert(0, format!("- m{}: {}", rule.message, one_line(&rule.told())));
+    for one in holds.rev() {
+        lines.insert(0, format!("- m{}: {}", one.said.message, one_line(&one.told())));
         let longer = format!("{}#{}\n{}", heading(), rules::Heading::Rules.words(), lines.join("\n"));
         let fits_beside = || counter.count_up_to(&format!("{said}{longer}"), limit).is_some();
         let is_in_share = counter.count_up_to(&longer, limit.scaled(RULES_SHARE)).is_some();
-        if is_in_share || rules::is_lasting(&rule.text) && fits_beside() {
+        if is_in_share || one.lasts() && fits_beside() {
             behind = longer;
         } else {
             lines.remove(0);

@@ -11,7 +11,7 @@ use crate::{
     joined::{join, render},
     needed::Needed,
     notes::{Notes, Section},
-    rules::{gist, is_lasting},
+    rules::{SetDown, gist, standing},
     supplement::supplemented,
 };
 
@@ -196,8 +196,8 @@ fn task(goal: &str, said: &str, request: &SummaryRequest<'_>, most: Tokens) -> S
     told.map_or_else(String::new, |told| line(&told))
 }
 
-/// Returns the user's rules, verbatim, the newest first where not all fit a `share`, or what holds on `most`; those that the `task` and
-/// the kept messages show, and those that the user took back, are left out.
+/// Returns the user's rules and the facts they told, verbatim, the newest first where not all fit a `share`, or what holds on `most`; those
+/// that the `task` and the kept messages show, and those that the user took back, are left out.
 fn pinned(
     constraints: &[Constraint],
     task: &str,
@@ -212,16 +212,27 @@ fn pinned(
                 .iter()
                 .any(|entry| entry.message.texts().any(|text| text.contains(rule.text.trim())))
     };
-    let mut text = String::new();
-    for rule in constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
-        let before = if text.is_empty() { "The user's rules:" } else { &text };
-        let longer = format!("{before}\n- {} (m{})", one_line(&rule.told()), rule.message);
-        let limit = if is_lasting(&rule.text) { most } else { share };
-        if request.counter.count_up_to(&longer, limit).is_some() {
-            text = longer;
+    let mut told: Vec<SetDown<'_>> = Vec::new();
+    for one in standing(constraints).into_iter().rev().filter(|one| !is_shown(one.said)) {
+        told.push(one);
+        let limit = if one.lasts() { most } else { share };
+        if request.counter.count_up_to(&listed(&told), limit).is_none() {
+            told.pop();
         }
     }
-    text
+    listed(&told)
+}
+
+/// Returns what a person set down, the newest first, each under what it is.
+fn listed(told: &[SetDown<'_>]) -> String {
+    let (facts, rules): (Vec<SetDown<'_>>, Vec<SetDown<'_>>) = told.iter().partition(|one| one.is_fact());
+    let line = |one: &SetDown<'_>| format!("\n- {} (m{})", one_line(&one.told()), one.said.message);
+    let under = |heading: &str, all: &[SetDown<'_>]| match all.is_empty() {
+        true => String::new(),
+        false => format!("{heading}{}", all.iter().map(line).collect::<String>()),
+    };
+    let parts = [under("The user's rules:", &rules), under("Told by the user:", &facts)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// The share of the limit that the task may take beside a model's words.
@@ -235,3 +246,29 @@ const MIN_FACTS: Tokens = Tokens(50);
 /// How often the facts are asked for again in less room, where joining the parts costs more than their sum, or names
 /// have to be put back.
 const TRIES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::SessionId;
+
+    use super::*;
+
+    #[test]
+    fn facts_stand_apart_from_rules_and_what_was_taken_back_does_not_stand() {
+        let said = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
+        let rules = [
+            said(1, "Never push to main."),
+            Constraint { superseded_by: Some(7), ..said(3, "Our port is 8080.") },
+            Constraint { superseded_by: Some(9), ..said(5, "Always answer in German.") },
+            said(7, "Our port is 9090 now."),
+        ];
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(400));
+        assert_eq!(
+            pinned(&rules, "", &request, Tokens(100), Tokens(100)),
+            "The user's rules:\n- Never push to main. (m1)\nTold by the user:\n- Our port is 9090 now. (m7)"
+        );
+    }
+}

@@ -47,6 +47,7 @@ mod later;
 mod lines;
 mod lists;
 mod marked;
+mod newer;
 mod noise;
 mod options;
 mod overruled;
@@ -62,6 +63,7 @@ mod results;
 mod revised;
 mod runs;
 mod sections;
+mod set_down;
 mod spoken;
 mod stale;
 mod state;
@@ -81,7 +83,9 @@ pub use decided::{decided, overruled_since};
 pub use gist::{gist, keeps_demands};
 pub use heading::{Heading, Leaves};
 pub use overruled::overrules;
-pub use persons::{is_lasting, leads_in, left_out};
+pub use persons::{is_fact, is_lasting, leads_in, left_out};
+pub(crate) use set_down::standing;
+pub use set_down::{SetDown, set_down};
 pub use tools::tools_used;
 
 use acts::{Acts, Front, Part};
@@ -314,7 +318,12 @@ impl<'a> Reading<'a> {
             return omitted(request);
         }
         let (draft, lacks_room) = self.draft(request, Tokens::ZERO);
-        let spare = request.limit - draft.tokens;
+        // Where people only talk, everything else is what was asked and answered.
+        let of_talk = match self.index.domain() {
+            Domain::Talk => request.limit.scaled(TALK_SHARE),
+            _ => Tokens::ZERO,
+        };
+        let spare = (request.limit - draft.tokens).max(of_talk);
         if !lacks_room || spare < LEAST_SPARE {
             return draft;
         }
@@ -358,6 +367,7 @@ impl<'a> Reading<'a> {
         let persons = few.persons.iter().copied().chain(kept.collect::<Vec<_>>());
         let persons = persons.map(|(entry, text)| (entry.id.ordinal, text)).collect::<Vec<_>>();
         let overtaken = Overtaken::new(&judged, &overruling, &summary.constraints, persons.into_iter());
+        newer::add(&mut summary.constraints, &overtaken, few.persons);
         let undone = Undone::read(request, &acts, few);
         let trail = Trail::new(&summary.files, request.limit.scaled(TRAIL_SHARE), request.counter);
         let known = (&undone, &trail, earlier.as_ref());
@@ -390,6 +400,8 @@ impl<'a> Reading<'a> {
             rejected: &self.rejected,
             talkers: &self.talkers,
             overtaken: &overtaken,
+            rules: &summary.constraints,
+            shown: persons::shown(&summary.constraints, request.kept),
             pool,
             trail: &trail,
             domain: request.index.domain(),
@@ -409,6 +421,7 @@ impl<'a> Reading<'a> {
             text = within(request, &text);
         }
         text = asked::without_empty_promise(frames::without(text));
+        newer::mark(&mut summary.constraints, &overtaken);
         let draft = Draft {
             tokens: request.counter.count_text(&text),
             text,
@@ -428,6 +441,9 @@ fn missing_rules(request: &SummaryRequest<'_>, draft: &Draft) -> usize {
     let left_out = persons::left_out(&draft.summary.constraints, &shown);
     left_out.rules.missing + left_out.facts.missing
 }
+
+/// The share of a talk's summary that what was asked and answered leaves the person's rules and facts, where they have none in their own.
+const TALK_SHARE: f64 = 0.25;
 
 /// A rule takes so much at least.
 const LEAST_SPARE: Tokens = Tokens(15);

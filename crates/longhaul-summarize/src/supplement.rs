@@ -1,7 +1,5 @@
 //! What only rules know exactly, beside a model's statements: as far as those do not hold it already.
 
-use std::collections::HashSet;
-
 use longhaul_extract::{Run, Verdict, runs};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -11,7 +9,7 @@ use longhaul_transcript::{
 use crate::{
     SummaryRequest,
     notes::{EXACTLY, Notes, Section, Statement, UNCONFIRMED},
-    rules::is_lasting,
+    rules::{SetDown, standing},
 };
 
 /// The share of the limit that the user's rules may take where the statements leave less.
@@ -60,15 +58,15 @@ pub(crate) fn supplemented(
 fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest<'_>, limit: Tokens) {
     for rule in rules.iter().filter(|rule| rule.superseded_by.is_some()) {
         let quoted = quotation(rule);
-        notes.statements.retain(|statement| statement.text != quoted);
+        notes.statements.retain(|statement| !is_quoted(statement, &quoted));
     }
     // Where nobody is an assistant, as in a meeting, nobody gives it rules.
     if !request.entries.iter().chain(request.kept).any(|entry| entry.message.role == Role::Assistant) {
         return;
     }
     // Those that the summary before quoted are chosen anew: what was left then may be needed for statements now.
-    let quoted: HashSet<String> = rules.iter().map(quotation).collect();
-    notes.statements.retain(|statement| !quoted.contains(&statement.text));
+    let quoted: Vec<String> = rules.iter().map(quotation).collect();
+    notes.statements.retain(|statement| !quoted.iter().any(|quoted| is_quoted(statement, quoted)));
     let said = notes.render();
     let is_shown = |rule: &Constraint| {
         let words = rule.text.trim();
@@ -81,21 +79,40 @@ fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest
     let left = limit - counter.count_text(&said) - heading;
     let mut used = Tokens::ZERO;
     let mut quoted = Vec::new();
-    for rule in rules.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
-        let text = quotation(rule);
+    for one in standing(rules).into_iter().rev().filter(|one| !is_shown(one.said)) {
+        let text = told(&one);
         let cost = counter.count_text(&text) + Tokens(2);
-        let most = if is_lasting(&rule.text) { share.max(left) } else { share };
+        let most = if one.lasts() { share.max(left) } else { share };
         if used + cost > most {
             continue;
         }
         used += cost;
         // A piece of the rule that the model quoted stands in the whole of it.
-        notes.statements.retain(|statement| !is_piece(statement, &rule.text));
+        notes.statements.retain(|statement| !is_piece(statement, &one.said.text));
         quoted.push(Statement { section: Section::Rules, lead: "- ".into(), text, goes_on: false });
     }
     quoted.reverse();
     notes.statements.extend(quoted);
 }
+
+/// Returns whether a statement is what [`told`] returns of the rule with this quotation.
+fn is_quoted(statement: &Statement, quotation: &str) -> bool {
+    let text = statement.text.strip_prefix(TOLD).unwrap_or(&statement.text);
+    text.strip_prefix(quotation).is_some_and(|rest| rest.is_empty() || rest.starts_with(LATER))
+}
+
+/// Returns a rule or a fact in the user's words, with what may have lifted it.
+fn told(one: &SetDown<'_>) -> String {
+    let mark = if one.is_fact() { TOLD } else { "" };
+    let later = one.later.map_or(String::new(), |later| format!("{LATER}{}", quotation(later)));
+    format!("{mark}{}{later}", quotation(one.said))
+}
+
+/// Stands before a fact to go by: among rules it would be taken for one.
+const TOLD: &str = "Told by the user: ";
+
+/// Stands before what may have lifted a rule.
+const LATER: &str = "; later on this: ";
 
 fn is_piece(statement: &Statement, rule: &str) -> bool {
     let quoted = statement.text.split(['"', '“', '”']).skip(1).step_by(2).map(str::trim);
@@ -332,6 +349,30 @@ assistant: And the lint. !Bash#c2 {"command":"cd /w && ruff check ."}
 tool#c2: All checks passed!
 Exit code: 0
 "#;
+
+    #[test]
+    fn a_fact_is_told_as_one_and_known_again_and_a_rule_stands_with_what_may_have_lifted_it() {
+        let said = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
+        let rules = [
+            said(1, "Never use external crates."),
+            Constraint { superseded_by: Some(7), ..said(3, "Our port is 8080.") },
+            said(5, "OK, external crates are allowed now."),
+            said(7, "Our port is 9090 now."),
+        ];
+        let lines: Vec<String> = standing(&rules).iter().map(told).collect();
+        assert_eq!(
+            lines,
+            [
+                "\"Never use external crates.\" (m1); later on this: \"OK, external crates are allowed now.\" (m5)",
+                "Told by the user: \"Our port is 9090 now.\" (m7)",
+            ]
+        );
+        for (rule, line) in [&rules[0], &rules[3]].into_iter().zip(lines) {
+            let statement =
+                Statement { section: Section::Rules, lead: "- ".into(), text: line, goes_on: false };
+            assert!(is_quoted(&statement, &quotation(rule)) && !is_quoted(&statement, &quotation(&rules[1])));
+        }
+    }
 
     #[test]
     fn a_check_is_told_where_no_line_says_how_it_went() {

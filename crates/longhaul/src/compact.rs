@@ -52,6 +52,8 @@ pub struct CompactSettings {
     pub exchange_whole: Tokens,
     /// Caps the summary; `None` gives it the share of the budget that serves recall best.
     pub max_summary_tokens: Option<Tokens>,
+    /// What summary and view may cost beyond these so that rules and facts of the person's have room for which there was none.
+    pub for_rules: Tokens,
     /// What the reader is about to do, for a summary that looks ahead.
     pub goal: Option<String>,
     /// What the summary may have before messages other than the newest request get any room: what its writer's words are
@@ -151,6 +153,7 @@ impl CompactSettings {
             exchange_first: false,
             exchange_whole: Tokens::ZERO,
             max_summary_tokens: None,
+            for_rules: Tokens::ZERO,
             goal: None,
             summary_first: Tokens::ZERO,
             reasoning: KeepReasoning::Strip,

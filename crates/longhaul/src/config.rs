@@ -253,7 +253,8 @@ pub struct Config {
     /// The most that a summary may cost.
     ///
     /// Unit: tokens, or `auto` (the share of the target that serves recall best, at most 10 % of the window where nobody
-    /// said how large the view may be). Range: 50 and up. A higher value keeps more facts and leaves less room for what follows.
+    /// said how large the view may be, by rule more where rules and facts of the user's have no room). Range: 50 and up.
+    /// A higher value keeps more facts and leaves less room for what follows.
     /// With `chaining = "append"` a summary that takes the place of several may have two fifths of what they said, if that is more.
     pub max_summary_tokens: SummaryLimit,
 

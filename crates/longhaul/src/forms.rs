@@ -134,4 +134,64 @@ mod tests {
             }
         }
     }
+
+    /// Twelve turns: what a person sets down, with a question behind it; what takes the place of two of these, and questions.
+    fn set_down() -> (Transcript, Vec<String>) {
+        let fact = |nth: usize| format!("Our port of lane {nth} is 80{nth}.");
+        let ask = |nth: usize| format!("How is the lane {nth} tested at the moment?");
+        let mut said = vec!["Get the shop ready for the launch.".to_owned()];
+        said.extend((10..14).map(|nth| format!("{} {}", fact(nth), ask(nth))));
+        said.extend(["Never use external crates. Is the cron runner safe?".to_owned(), ask(20)]);
+        said.push("Our port of lane 11 is 9090 now.".to_owned());
+        said.push("OK, external crates are allowed now.".to_owned());
+        said.extend((30..33).map(ask));
+        let all =
+            said.iter().flat_map(|one| [Message::user(one.as_str()), Message::assistant("It is fine.")]);
+        (all.collect(), said)
+    }
+
+    // asserts 000-22, 002-09
+    #[test]
+    fn what_is_overruled_is_told_with_what_overruled_it_and_a_gap_is_told_elsewhere() {
+        let (said, messages) = set_down();
+        let session = SessionId::new("s").unwrap();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let presets = Preset::ALL.into_iter().map(Some).chain([None]);
+        for (preset, narrative) in presets.flat_map(|preset| [(preset, ""), (preset, "The lanes were read.")])
+        {
+            for limit in (40..600).step_by(40) {
+                let request =
+                    SummaryRequest::new(&session, said.entries(), &index, &CharsPer4, Tokens(limit));
+                let by_rule = |request: &SummaryRequest<'_>| {
+                    longhaul_summarize::rules::summarize(request, &Default::default())
+                };
+                let draft = match narrative {
+                    "" => by_rule(&request),
+                    words => longhaul_summarize::with_facts_in_data(
+                        Draft { text: words.to_owned(), mode: SummaryMode::Llm, ..Draft::default() },
+                        by_rule(&request),
+                    ),
+                };
+                let text = shaped(preset, draft, &request, Tokens(limit), true).text;
+                let is_told = |words: &str| text.contains(words);
+                let place = format!("{preset:?} {limit} {narrative:?}:\n{text}");
+                for (old, new) in [
+                    ("Our port of lane 11 is 8011.", "Our port of lane 11 is 9090 now."),
+                    ("Never use external crates.", "external crates are allowed now."),
+                ] {
+                    let mut unmarked =
+                        text.lines().filter(|line| line.contains(old) && !line.contains("later on this"));
+                    assert!(unmarked.next().is_none() || is_told(new), "{old} in {place}");
+                }
+                for (nth, message) in messages.iter().enumerate() {
+                    let handle = format!("m{} ", nth * 2);
+                    let cut = text.lines().find(|line| line.starts_with(&handle) && line.contains("[…]"));
+                    let sentences = longhaul_extract::sentences(message);
+                    let mut gone = sentences.filter(|one| cut.is_some_and(|line| !line.contains(&**one)));
+                    assert!(gone.all(|one| is_told(&one)), "a gap of {message} in {place}");
+                }
+            }
+        }
+    }
 }

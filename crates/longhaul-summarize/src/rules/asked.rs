@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashMap;
 use longhaul_extract::{
     Decision, DemandKind, Domain, Purpose, Run, StatementKind, ToolFamily, demand_kind, family,
     speaker::{Matter, Segment},
-    statement_key,
+    statement_form, statement_key,
 };
 use longhaul_transcript::{Constraint, Entry, MessageId, Role, Tokens, one_line};
 
@@ -17,6 +18,7 @@ use super::{
     fixed::{Fixed, is_kept},
     frames::is_header_or_handle,
     heading::{Heading, Leaves},
+    newer,
     persons::shows,
     questions::is_question,
 };
@@ -136,6 +138,8 @@ impl<'a> Fixed<'a> {
         // What was sent again after it was interrupted is told once.
         let mut told: Vec<&str> = Vec::new();
         let mut apart: Vec<Decision> = Vec::new();
+        let mut alike: HashMap<u32, usize> = HashMap::new();
+        let mut repeated: Vec<MessageId> = Vec::new();
         for entry in in_turn {
             let is_full = self.request.most_listed.is_some_and(|most| lines.len() >= most);
             if is_full || left_out.len() >= MOST_TRIED {
@@ -154,6 +158,13 @@ impl<'a> Fixed<'a> {
             let text = &*unframed(text);
             if text.trim().is_empty() {
                 left_out.push(entry.id);
+                continue;
+            }
+            // What is asked again of one thing after the other is counted.
+            let form =
+                statement_form(text).filter(|_| !is_first(entry) && text.trim_end().ends_with(['?', '？']));
+            if form.is_some_and(|form| alike.get(&form).is_some_and(|told| *told >= MOST_ALIKE)) {
+                repeated.push(entry.id);
                 continue;
             }
             // What stands among the rules already leaves its room to what is asked beside it.
@@ -199,10 +210,12 @@ impl<'a> Fixed<'a> {
                 continue;
             }
             left -= cost;
+            form.into_iter().for_each(|form| *alike.entry(form).or_default() += 1);
             apart.extend(decided);
             lines.push((entry, line));
         }
         lines.sort_by_key(|(entry, _)| entry.id);
+        left_out.append(&mut repeated);
         left_out.retain(|id| lines.iter().all(|(entry, _)| entry.id != *id));
         let told = lines.into_iter().map(|(_, line)| line).filter(|line| !line.is_empty());
         (told.chain(not_told(left_out)).collect(), apart)
@@ -210,9 +223,8 @@ impl<'a> Fixed<'a> {
 
     /// Returns `text`, which `entry` says, with a gap for each rule in it that is told already.
     fn beside_rules<'t>(&self, entry: &Entry, text: &'t str) -> Cow<'t, str> {
-        let is_told = |rule: &&&Constraint| {
-            rule.message == entry.id.ordinal && self.said.contains(&*one_line(rule.text.trim()))
-        };
+        let is_told =
+            |rule: &&&Constraint| rule.message == entry.id.ordinal && self.shows(&one_line(rule.text.trim()));
         let told = self.holding.iter().filter(is_told);
         told.fold(Cow::Borrowed(text), |text, rule| match text.contains(rule.text.trim()) {
             true => Cow::Owned(text.replacen(rule.text.trim(), GAP, 1).trim().to_owned()),
@@ -291,7 +303,12 @@ impl<'a> Fixed<'a> {
             (None, None) => String::new(),
         };
         if self.undone.by(ordinal).is_none() {
-            became.push_str(&self.overtaken.note(ordinal, told));
+            let note = self.overtaken.note(ordinal, told);
+            became.push_str(&if note.is_empty() {
+                newer::note(self.constraints, ordinal, told)
+            } else {
+                note
+            });
         }
         if let Some(from) = self.undone.taken_back_by(ordinal) {
             became = format!(" (takes back what was done for m{from}){became}");
@@ -390,7 +407,7 @@ const IS_TOLD: &str = " is told here";
 
 /// Returns the summary `text` without the promise of work where it tells of none: there was no room.
 pub(super) fn without_empty_promise(text: String) -> String {
-    let is_asked = |line: &str| Heading::of(line).is_some_and(|heading| heading.leaves() == Leaves::Asked);
+    let is_asked = |line: &str| Heading::of(line).is_some_and(|heading| heading.leaves() >= Leaves::Before);
     let tells = |line: &str| line.starts_with("## ") && !is_asked(line);
     // What a person says may have the same words.
     let heading = text.lines().find(|line| Heading::of(line) == Some(Heading::Request));
@@ -459,11 +476,14 @@ const NEWEST: usize = 3;
 /// A request for which so many calls were made is what a stretch of the work was about.
 const MUCH_WORK: usize = 8;
 
+/// So many questions are told that differ only in their numbers.
+const MOST_ALIKE: usize = 3;
+
 /// When so many did not fit, no other is tried.
 const MOST_TRIED: usize = 24;
 
 /// How that line begins.
-const MORE: &str = "… ";
+pub(super) const MORE: &str = "… ";
 
 /// Returns the line that says how many requests are not told, and where they stand.
 fn not_told(mut left_out: Vec<MessageId>) -> Option<String> {

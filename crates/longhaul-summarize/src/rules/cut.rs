@@ -1,11 +1,14 @@
 //! A summary by rule in less room than it takes.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::HashSet};
 
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::Tokens;
 
-use super::heading::{Heading, Leaves};
+use super::{
+    asked::MORE,
+    heading::{Heading, Leaves},
+};
 
 /// A line of a summary, and the section that it stands in.
 struct Line<'t> {
@@ -13,7 +16,8 @@ struct Line<'t> {
     section: usize,
     is_heading: bool,
     is_fence: bool,
-    is_rule: bool,
+    /// Where in its section it leaves, the first first.
+    turn: (usize, Reverse<usize>),
     leaves: Leaves,
 }
 
@@ -27,11 +31,9 @@ pub fn cut(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> String {
     let lines = lines(text);
     let mut leaving: Vec<usize> =
         (0..lines.len()).filter(|at| !lines[*at].is_heading && !lines[*at].is_fence).collect();
-    // Of a section the last lines leave first, and of the rules the oldest.
     leaving.sort_by_key(|at| {
         let line = &lines[*at];
-        let from_end = if line.is_rule { *at } else { usize::MAX - *at };
-        (line.leaves, Reverse(line.section), from_end)
+        (line.leaves, Reverse(line.section), line.turn)
     });
     // A heading without lines of its own says something by itself: these go in the end.
     leaving.extend((0..lines.len()).rev().filter(|at| lines[*at].is_heading));
@@ -55,28 +57,92 @@ pub(crate) fn without_lines(text: &str, goes: impl Fn(&str) -> bool) -> String {
 fn lines(text: &str) -> Vec<Line<'_>> {
     /// Lines of the section on checks that stay nearly as long as what was asked for.
     const LAST_CHECKS: usize = 6;
-    let (mut section, mut under, mut n_told, mut of_rules) = (0, Leaves::Asked, 0, false);
+    let mut place = Place::default();
+    let (mut section, mut n_told) = (0, 0);
+    let newer: HashSet<u64> = text.lines().flat_map(newer).collect();
     let mut fence: Option<&str> = None;
-    let line = |text| {
+    let line = |(at, text)| {
         let is_fence = fence.map_or_else(|| opened(text).is_some(), |open| closes(text, open));
         let is_heading = fence.is_none() && text.starts_with("## ");
         if is_fence {
             fence = if fence.is_none() { opened(text) } else { None };
         }
         if is_heading {
-            let heading = Heading::of(text);
-            of_rules = heading == Some(Heading::Rules);
-            let leaves = heading.map_or(Leaves::Told, Heading::leaves);
-            (section, under, n_told) = (section + 1, leaves, 0);
+            (place, n_told) = (Place::under(Heading::of(text)), 0);
+            section += 1;
         }
         n_told += usize::from(!is_fence && !is_heading);
+        let under = place.heading.map_or(place.leaves, Heading::leaves);
         let leaves = match under {
             Leaves::Checks if n_told <= LAST_CHECKS => Leaves::LastChecks,
+            // What all of the work began with.
+            Leaves::Before if n_told == 1 => Leaves::Asked,
             leaves => leaves,
         };
-        Line { text, section, is_heading, is_fence, is_rule: of_rules && !is_heading, leaves }
+        let leaves = match place.is_of_persons() && message(text).is_some_and(|at| newer.contains(&at)) {
+            true => Leaves::Asked,
+            false => leaves,
+        };
+        Line { text, section, is_heading, is_fence, turn: place.turn(at, text), leaves }
     };
-    text.lines().map(line).collect()
+    text.lines().enumerate().map(line).collect()
+}
+
+/// Where the lines of a summary stand.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    heading: Option<Heading>,
+    /// How long lines are needed that stand under none of our headings.
+    leaves: Leaves,
+    /// The line that what is told of a message begins with.
+    begun: usize,
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place { heading: None, leaves: Leaves::Asked, begun: 0 }
+    }
+}
+
+impl Place {
+    fn under(heading: Option<Heading>) -> Place {
+        Place { heading, leaves: Leaves::Told, begun: 0 }
+    }
+
+    fn is_of_persons(&self) -> bool {
+        self.heading.is_some_and(Heading::is_of_persons)
+    }
+
+    /// Returns where in its section the line `at` this place leaves: of what persons said, and of their rules, the oldest message leaves
+    /// first, of it the last line; of everything else the last line. What counts those that are not told leaves with the first of them.
+    fn turn(&mut self, at: usize, text: &str) -> (usize, Reverse<usize>) {
+        let is_rules = self.heading == Some(Heading::Rules);
+        let counts = self.heading == Some(Heading::AskedBefore) && text.starts_with(MORE);
+        if counts || !is_rules && !self.is_of_persons() {
+            return (0, Reverse(at));
+        }
+        if is_rules || message(text).is_some() {
+            self.begun = at;
+        }
+        (self.begun, Reverse(at))
+    }
+}
+
+/// Returns the messages that a line names because they took the place of what it tells.
+fn newer(line: &str) -> impl Iterator<Item = u64> {
+    let marks = ["(later on this: m", "(taken back in m"];
+    marks.into_iter().flat_map(|mark| line.split(mark).skip(1)).filter_map(ordinal)
+}
+
+/// Returns the message that a line with its handle tells of.
+fn message(line: &str) -> Option<u64> {
+    line.strip_prefix('m').and_then(ordinal)
+}
+
+/// Returns the number that a text begins with.
+fn ordinal(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
 }
 
 /// Returns the fence that a line opens: a model's words name a language behind it.
@@ -190,6 +256,33 @@ cargo fmt: passed (m6)
         }
         let least = cut(SUMMARY, &CharsPer4, Tokens(25));
         assert!(least.contains("Mend the relay."), "{least}");
+    }
+
+    #[test]
+    fn of_what_persons_said_the_newest_stays_and_what_took_the_place_of_something() {
+        let said = "## Asked before
+m0 Mend the relay.
+m2 How is it tested?
+m4 Which table has the leases?
+… 3 more between m5 and m9
+## Rules and facts from the user
+- m11: The port is 8080. (later on this: m13)
+## Asked and told by the user
+m13 The port is 9090 now.
+m15 The relay opens two connections.
+It has done so since March.
+m17 The lease table is leases_2.
+m19 Every second lease is stale.";
+        let told = |limit| cut(said, &CharsPer4, Tokens(limit));
+        let in_turn =
+            ["It has done so", "m15 ", "m17 ", "m19 ", "… 3 more", "m2 ", "m4 ", "m13 ", "m11: ", "m0 "];
+        let all = CharsPer4.count_text(said).0;
+        for limit in 0..all {
+            let told = told(limit);
+            let mut left = in_turn.iter().skip_while(|line| !told.contains(**line));
+            assert!(left.all(|line| told.contains(line)), "{limit}: {told}");
+        }
+        assert!((20..all).any(|limit| told(limit).contains("m19 ") && !told(limit).contains("m17 ")));
     }
 
     #[test]

@@ -59,7 +59,9 @@ pub(super) struct Fixed<'a> {
     pub(super) overruling: &'a Overruling,
     /// What of the person's decisions and facts something later took the place of.
     pub(super) overtaken: &'a Overtaken,
-    /// The rules and facts that persons set down and that hold on.
+    /// The rules and facts that persons set down, those too that hold no more.
+    pub(super) constraints: &'a [Constraint],
+    /// Those that hold on.
     pub(super) holding: Vec<&'a Constraint>,
     pub(super) sections: Vec<Section>,
     pub(super) said: String,

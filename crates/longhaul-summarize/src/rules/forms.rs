@@ -96,10 +96,16 @@ const MOST_SAID_ALIKE: usize = 3;
 /// Returns how many lines like `statement` are told that differ only in their numbers: whoever needs more of them looks them up. Of
 /// a log, which is longer than any table that one reads, only a few.
 fn most_alike(statement: &Statement) -> u32 {
+    if statement.kind == StatementKind::Person && statement.text.trim_end().ends_with(['?', '？']) {
+        return MOST_ASKED;
+    }
     let is_log =
         statement.crowd() >= LOG && matches!(statement.kind, StatementKind::Result | StatementKind::Pasted);
     if is_log { MOST_OF_LOG } else { MOST_ALIKE }
 }
+
+/// A question that is asked again of one thing after the other says no more.
+const MOST_ASKED: u32 = 2;
 
 const MOST_ALIKE: u32 = 40;
 const MOST_OF_LOG: u32 = 8;

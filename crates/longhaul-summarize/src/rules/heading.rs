@@ -12,7 +12,9 @@ pub enum Leaves {
     Told,
     /// How checks went at the end: of the lines under [`Heading::Checks`] the first.
     LastChecks,
-    /// What was asked for, and the rules.
+    /// What was asked before.
+    Before,
+    /// What is asked for, and the rules.
     Asked,
 }
 
@@ -47,7 +49,7 @@ macro_rules! headings {
 
 headings! {
     Request = "## Request", Asked;
-    AskedBefore = "## Asked before", Asked;
+    AskedBefore = "## Asked before", Before;
     Rules = "## Rules and facts from the user", Asked;
     Decided = "## Decisions of the user", Asked;
     Goal = "## Goal (stated by the user)", Told;
@@ -73,6 +75,11 @@ headings! {
 }
 
 impl Heading {
+    /// Returns whether what persons said stands under it, the oldest first: of that the newest holds.
+    pub(crate) fn is_of_persons(self) -> bool {
+        matches!(self, Heading::AskedBefore | Heading::Decided | Heading::Told | Heading::Said)
+    }
+
     /// Returns the heading that a line is.
     pub fn of(line: &str) -> Option<Heading> {
         let begins = |heading: &Heading| line.starts_with(heading.words());

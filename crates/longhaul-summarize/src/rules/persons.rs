@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use hashbrown::HashSet;
 use longhaul_extract::{
-    DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells,
+    DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, stated,
 };
 use longhaul_transcript::{Constraint, Entry, LeftOut, Missing, Speaker, Tokens, one_line};
 
@@ -19,16 +19,31 @@ fn binding(rules: &[Constraint]) -> Vec<Constraint> {
     binds.map(|(rule, _)| rule.clone()).collect()
 }
 
-/// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others.
+/// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others. What is said
+/// to have a value has it, also where that is said to be so now.
 pub fn is_lasting(demand: &str) -> bool {
-    let is_of_the_moment = || is_passing_wish(demand) || is_question(demand);
+    let is_of_the_moment = || is_passing(demand) || is_question(demand);
     !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
+}
+
+/// Returns whether a demand is a wish of the moment, and no fact.
+fn is_passing(demand: &str) -> bool {
+    is_passing_wish(demand) && !is_fact(demand)
+}
+
+/// Returns whether what a person set down is a fact to go by: it says so, or it says which value something has and demands nothing.
+pub fn is_fact(said: &str) -> bool {
+    match demand_kind(said) {
+        None => stated(said).is_some(),
+        kind => kind == Some(DemandKind::Fact),
+    }
 }
 
 /// Returns those of `rules` that are rules or facts, hold on, and were neither taken back, lifted nor `overtaken`.
 pub(super) fn holding<'r>(rules: &'r [Constraint], overtaken: &Overtaken) -> Vec<&'r Constraint> {
     let lasts = |rule: &Constraint| {
-        matches!(demand_kind(&rule.text), Some(DemandKind::Rule | DemandKind::Fact)) && is_lasting(&rule.text)
+        let sets_down = demand_kind(&rule.text) == Some(DemandKind::Rule) || is_fact(&rule.text);
+        sets_down && is_lasting(&rule.text)
     };
     let lifted = lifted_by_each(rules);
     let is_lifted = |at: usize| lifted.iter().any(|lifted| lifted.contains(&at));
@@ -50,11 +65,17 @@ pub fn left_out(rules: &[Constraint], shown: &[&str]) -> LeftOut {
         rule.superseded_by.is_none() && lifted.is_empty() && is_lasting(&rule.text)
     };
     let holding = rules.iter().zip(&lifted).filter(holds).map(|(rule, _)| rule.text.trim());
-    let is_fact = |rule: &&str| demand_kind(rule) == Some(DemandKind::Fact);
-    let (facts, rules): (Vec<&str>, Vec<&str>) = holding.partition(is_fact);
+    let (facts, rules): (Vec<&str>, Vec<&str>) = holding.partition(|said| is_fact(said));
     let missing =
         |all: &[&str]| Missing { missing: all.iter().filter(|said| !is_shown(said)).count(), of: all.len() };
     LeftOut { rules: missing(&rules), facts: missing(&facts), in_part: false }
+}
+
+/// Returns those of `rules` that stand in messages that are `kept`, each with the message that it was said in.
+pub(super) fn shown<'r>(rules: &'r [Constraint], kept: &[Entry]) -> Vec<(u64, &'r str)> {
+    let texts: Vec<&str> = kept.iter().flat_map(|entry| entry.message.texts()).collect();
+    let all = rules.iter().map(|rule| (rule.message, rule.text.trim()));
+    all.filter(|(_, rule)| texts.iter().any(|text| text.contains(rule))).collect()
 }
 
 /// Returns whether `said` has the words of `rule`. An item of a list is told with what leads it in, and several one behind the other: all
@@ -180,7 +201,7 @@ impl Fixed<'_> {
     /// Returns whether a rule is told: it stands nowhere else, and holds, or lifts another. A wish of the moment is none any more once
     /// the person has gone on; what only leads in rules is none, and no question is.
     fn is_to_be_told(&self, rule: &Constraint, lifts: bool, newest: u64) -> bool {
-        let is_passed = || rule.message < newest && is_passing_wish(&rule.text);
+        let is_passed = || rule.message < newest && is_passing(&rule.text);
         let is_undone = || {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
             by.is_some() && !is_standing_rule(&rule.text)
@@ -292,6 +313,7 @@ fn rank(text: &str) -> u8 {
         (true, _) => 0,
         (_, true) => 1,
         _ if demand_kind(text) == Some(DemandKind::Rule) => PLAIN_RULE,
+        _ if is_fact(text) => FACT,
         _ => WISH,
     }
 }
@@ -311,11 +333,14 @@ const LEAST_SHARE: f64 = 0.5;
 /// The rank of a rule that no word and no label makes the strictest.
 const PLAIN_RULE: u8 = 2;
 
-/// The rank of what is no rule.
-const WISH: u8 = 3;
+/// The rank of what the person told to go by.
+const FACT: u8 = 3;
+
+/// The rank of what is neither.
+const WISH: u8 = 4;
 
 /// The rank of what has a word of demand and only tells of something.
-const TOLD: u8 = 4;
+const TOLD: u8 = 5;
 
 /// A rule of more tokens gives way to shorter ones.
 const LONG_RULE: Tokens = Tokens(40);

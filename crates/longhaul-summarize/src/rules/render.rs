@@ -1,10 +1,10 @@
 //! The summary as text: its sections in the order in which a reader needs them.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use hashbrown::HashSet;
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides};
-use longhaul_transcript::one_line;
+use longhaul_transcript::{Constraint, one_line};
 
 use super::{
     choose::Places,
@@ -13,12 +13,14 @@ use super::{
     later::Later,
     lines::{LEFT_OUT, fenced, parts_comment},
     lists::is_lead,
+    newer,
     overtaken::Overtaken,
     proposals::proposes,
     rejected::Rejected,
     talkers::Talkers,
     trail::Trail,
 };
+use crate::sentences::sentences;
 
 /// What the text is made from, picks apart.
 #[derive(Debug)]
@@ -31,6 +33,10 @@ pub(crate) struct Page<'a> {
     pub(crate) places: &'a Places<'a>,
     pub(crate) later: &'a Later<'a>,
     pub(crate) overtaken: &'a Overtaken,
+    /// The rules and facts that persons set down.
+    pub(crate) rules: &'a [Constraint],
+    /// Those of them that stand in a message that stays.
+    pub(crate) shown: Vec<(u64, &'a str)>,
     pub(crate) rejected: &'a Rejected,
     /// Who talks, where many do.
     pub(crate) talkers: &'a Talkers,
@@ -62,7 +68,10 @@ impl Page<'_> {
             true => self.fixed.iter().map(Section::text).collect(),
             false => self.with_decided(&decided, &told).iter().map(Section::text).collect(),
         };
-        let asked: Vec<usize> = asked.into_iter().filter(|at| !self.completes(*at, &mut text)).collect();
+        let is_rule =
+            |at: &usize| self.pool.all()[*at].kind == StatementKind::Person && self.stands_as_a_rule(*at);
+        let asked = asked.into_iter().filter(|at| !is_rule(at));
+        let asked: Vec<usize> = asked.filter(|at| !self.completes(*at, &mut text)).collect();
         let of = |heading: Heading| sections.get(&heading).map_or(&[][..], Vec::as_slice);
         let mut add = |heading: &str, body: String| {
             if !body.is_empty() {
@@ -102,11 +111,13 @@ impl Page<'_> {
             && self.decided.contains(&(u64::from(statement.message), statement.key()))
     }
 
-    /// Returns whether the rules of the user tell the statement at this place already.
+    /// Returns whether the rules of the user tell the statement at this place already, or a message that stays does.
     fn stands_as_a_rule(&self, at: usize) -> bool {
-        let said = one_line(&self.pool.all()[at].text);
+        let statement = &self.pool.all()[at];
+        let said = one_line(&statement.text);
         let mut rules = self.fixed.iter().filter(|section| section.heading == Heading::Rules.words());
-        rules.any(|section| section.body.contains(&*said))
+        self.shown.contains(&(u64::from(statement.message), &*said))
+            || rules.any(|section| section.body.contains(&*said))
     }
 
     /// Returns the sections that stand there whatever is picked, with the picks that the user decided under their heading.
@@ -247,10 +258,13 @@ impl Page<'_> {
             // Nothing that is quoted is a heading of ours.
             let bare = statement.text.trim_start_matches('#');
             let text = if bare.starts_with(' ') { bare.trim_start() } else { &*statement.text };
+            let text = self.beside_rules(statement, text);
             let later = match self.places.revised.by(*at) {
                 Some(by) => format!(" (later on this: m{})", self.pool.all()[by].message),
                 None if statement.kind == StatementKind::Person => {
-                    self.overtaken.note(u64::from(statement.message), &statement.text)
+                    let message = u64::from(statement.message);
+                    let note = self.overtaken.note(message, &text);
+                    if note.is_empty() { newer::note(self.rules, message, &text) } else { note }
                 }
                 None => String::new(),
             };
@@ -284,6 +298,31 @@ impl Page<'_> {
             }
         }
         lines.join("\n")
+    }
+
+    /// Returns the `text` of a person's statement without the sentences of it that the user's rules tell: these leave after it.
+    fn beside_rules<'t>(&self, statement: &Statement, text: &'t str) -> Cow<'t, str> {
+        let is_person = statement.kind == StatementKind::Person;
+        let mut sections = self.fixed.iter().filter(|section| section.heading == Heading::Rules.words());
+        let Some(told) = sections.find(|_| is_person) else { return Cow::Borrowed(text) };
+        let is_told = |sentence: &str| {
+            let line = format!("- m{}: {}", statement.message, one_line(sentence.trim()));
+            told.body.lines().any(|told| told.starts_with(&line))
+        };
+        let of_rules = |sentence: &&str| is_told(sentence);
+        let n_told = sentences(text).filter(of_rules).count();
+        if n_told == 0 || sentences(text).count() == n_told {
+            return Cow::Borrowed(text);
+        }
+        let mut left: Vec<&str> = Vec::new();
+        for sentence in sentences(text) {
+            match is_told(sentence) {
+                false => left.push(sentence.trim()),
+                true if left.last() != Some(&ELSEWHERE) => left.push(ELSEWHERE),
+                true => {}
+            }
+        }
+        Cow::Owned(left.join(" "))
     }
 
     /// Returns whether something that was said before the statement at `at`, behind the one that is told `before` it or from the
@@ -451,6 +490,9 @@ impl Page<'_> {
         part(one).is_some() && part(one) == part(other)
     }
 }
+
+/// Stands where a rule or a fact stood that is told as that.
+const ELSEWHERE: &str = "[…]";
 
 /// What stands behind the beginning of a message.
 const CUT: &str = " […]";

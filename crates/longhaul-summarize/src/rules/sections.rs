@@ -57,6 +57,7 @@ pub(crate) fn sections(
         decided,
         overruling,
         overtaken,
+        constraints: &summary.constraints,
         holding: holding(&summary.constraints, overtaken),
         sections: Vec::new(),
         said: String::new(),

@@ -12,6 +12,7 @@ mod landed;
 mod persons_rules;
 mod records;
 mod said_anew;
+mod set_down;
 mod true_state;
 
 use super::{OMITTED, RulesOptions, summarize};

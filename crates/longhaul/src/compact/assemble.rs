@@ -2,9 +2,10 @@
 
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{OMITTED, Reading, RulesOptions},
+    rules::{OMITTED, Reading, RulesOptions, left_out, set_down},
     says_nothing,
 };
+use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{LeftOut, Span, SummaryRecord, Tokens};
 
 use super::{
@@ -47,6 +48,12 @@ pub(crate) const SHORTENED: &str =
 /// What joining a text with what stands around it may cost.
 const JOINT: Tokens = Tokens(8);
 
+/// What the handle of a rule and its line cost.
+const OF_A_LINE: Tokens = Tokens(7);
+
+/// Those that bind may have two fifths of a summary.
+const FOR_A_RULE: f64 = 2.5;
+
 /// How often what is left over is offered to the tail.
 const ROUNDS: usize = 12;
 
@@ -63,7 +70,8 @@ pub fn compact(
     compact_by(source, settings, &|request| reading.summarize(request))
 }
 
-/// Compacts `source` with what `summarize` writes: by rule, in whatever form.
+/// Compacts `source` with what `summarize` writes: by rule, in whatever form. Where it leaves out what the person set down, for want of
+/// room, the view may cost a little more.
 ///
 /// # Errors
 /// As [`compact`].
@@ -81,6 +89,41 @@ pub(crate) fn compact_by(
         }
     };
     let source = &Source { needed: Some(needed), ..*source };
+    let compacted = compact_within(source, settings, summarize)?;
+    let missing = untold(&compacted, source.counter);
+    if missing == Tokens::ZERO || settings.for_rules == Tokens::ZERO {
+        return Ok(compacted);
+    }
+    let more = missing.scaled(FOR_A_RULE).min(settings.for_rules);
+    let wider = CompactSettings {
+        budget: settings.budget + more,
+        max_summary_tokens: settings.max_summary_tokens.map(|cap| cap + more),
+        ..settings.clone()
+    };
+    let fuller = compact_within(source, &wider, summarize)?;
+    Ok(if untold(&fuller, source.counter) < missing { fuller } else { compacted })
+}
+
+/// Returns what the rules and facts of the person's cost that hold and that neither the summary nor a message that stays shows.
+fn untold(compacted: &Compacted, counter: &dyn TokenCounter) -> Tokens {
+    let kept = compacted.head.iter().chain(&compacted.tail).flat_map(|kept| kept.message.texts());
+    let shown: Vec<&str> = kept.chain([&*compacted.record.text]).collect();
+    let constraints = &compacted.record.summary.constraints;
+    let left_out = left_out(constraints, &shown);
+    if left_out.rules.missing + left_out.facts.missing == 0 {
+        return Tokens::ZERO;
+    }
+    let is_shown = |text: &str| shown.iter().any(|said| said.contains(text));
+    let missing = set_down(constraints).into_iter().filter(|one| !is_shown(one.said.text.trim()));
+    missing.map(|one| counter.count_text(&one.told()) + OF_A_LINE).sum()
+}
+
+/// Compacts `source` within the settings' budget.
+fn compact_within(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    summarize: &dyn Fn(&SummaryRequest<'_>) -> Draft,
+) -> Result<Compacted, CompactError> {
     let planner = Planner::new(source, settings)?;
     let mut plan = planner.plan(Spread::default());
     let mut draft = summarize(&plan.request(source, settings));

@@ -7,16 +7,16 @@ pub(super) mod said;
 
 use std::{
     borrow::Cow,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
 };
 
 use longhaul_extract::{
-    Allowance, DemandKind, ToolFamily, ToolStatus, ToolSummary, demand_kind, digest, family,
+    Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, lifted_by_each, statement_form,
     summarize_tool_result,
 };
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{gist, is_lasting, overruled_since, overrules},
+    rules::{gist, is_fact, overruled_since, overrules, set_down},
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -65,6 +65,8 @@ enum Rank {
     Change,
     Request,
     Other,
+    /// A request that only asks something: what else was said is not to be found in the answer.
+    Question,
     Read,
 }
 
@@ -92,7 +94,7 @@ const SAID: [(&str, Rank); 7] = [
 
 /// Returns the place in [`SAID`] of what a person demands, or tells to go by.
 fn demanded(text: &str) -> usize {
-    if demand_kind(text) == Some(DemandKind::Fact) { 6 } else { 1 }
+    if is_fact(text) { 6 } else { 1 }
 }
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
@@ -166,7 +168,7 @@ fn of_the_person_beside(draft: &Draft, request: &SummaryRequest<'_>, most: Token
     let Some(previous) = request.previous.filter(|_| is_update(request)) else { return said };
     if !takes_the_place(request, most) {
         let first = new_entries(request).first().map_or(u64::MAX, |entry| entry.id.ordinal);
-        said.constraints.retain(|rule| rule.message >= first);
+        said.constraints = new_demands(&said.constraints, first);
         said.goal.clear();
         return said;
     }
@@ -178,6 +180,18 @@ fn of_the_person_beside(draft: &Draft, request: &SummaryRequest<'_>, most: Token
     let older: Vec<_> = before.constraints.iter().filter(|rule| !is_known(rule)).cloned().collect();
     said.constraints.splice(0..0, older);
     said
+}
+
+/// Returns those of `rules` that were said from the message `first` on, and those before that one of them may lift.
+fn new_demands(rules: &[Constraint], first: u64) -> Vec<Constraint> {
+    let lifted: HashSet<usize> = rules
+        .iter()
+        .zip(lifted_by_each(rules))
+        .filter(|(by, _)| by.message >= first)
+        .flat_map(|(_, lifted)| lifted)
+        .collect();
+    let is_new = |(at, rule): &(usize, &Constraint)| rule.message >= first || lifted.contains(at);
+    rules.iter().enumerate().filter(is_new).map(|(_, rule)| rule.clone()).collect()
 }
 
 /// Returns the running summary where the update no longer fits: the lines of both that the work needs longest, in their
@@ -197,7 +211,7 @@ pub(crate) fn condense(
     // What was the last request is one among others now.
     for line in lines.iter_mut().filter(|line| line.rank == Rank::LastRequest) {
         line.text = line.text.replacen(SAID[2].0, SAID[3].0, 1);
-        line.rank = Rank::Request;
+        line.rank = rank_of(&line.text);
     }
     let mut lines = each_once(with_owed(lines, &old.summary));
     lines.retain(|line| line.rank == Rank::Task || !is_taken_back(&line.text, &new.summary));
@@ -207,7 +221,16 @@ pub(crate) fn condense(
         matches!(lines[*at].rank, Rank::Choice | Rank::Decision)
             && later.into_iter().any(|said| overrules(said, &lines[*at].text))
     };
-    let overruled: Vec<usize> = (0..lines.len()).filter(is_overruled).collect();
+    // Told once more with what may have lifted it, a rule need not stand without that.
+    let stands_in_newer = |at: &usize| {
+        let rule = lines[*at].text.trim_end_matches(']');
+        lines[*at].rank == Rank::Rule
+            && lines[at + 1..]
+                .iter()
+                .any(|newer| newer.text.len() > lines[*at].text.len() && newer.text.starts_with(rule))
+    };
+    let overruled: Vec<usize> =
+        (0..lines.len()).filter(|at| is_overruled(at) || stands_in_newer(at)).collect();
     let mut at = 0..lines.len();
     lines.retain(|_| !at.next().is_some_and(|at| overruled.contains(&at)));
     Some(framed(CONDENSED, &once(lines), counter, limit, most))
@@ -223,7 +246,7 @@ fn each_once(mut lines: Vec<Line>) -> Vec<Line> {
     let apart: Vec<&str> = apart.iter().map(String::as_str).collect();
     lines.retain_mut(|line| match (line.rank, said(line)) {
         (Rank::Choice, Some(decision)) => !rules.iter().any(|rule| are_one(rule, &decision)),
-        (Rank::Request, Some(asked)) => {
+        (Rank::Request | Rank::Question, Some(asked)) => {
             let left = without(&asked, &apart);
             let is_left = !left.is_empty();
             line.text = format!("{}{left}]", SAID[3].0);
@@ -254,15 +277,14 @@ fn with_owed(mut lines: Vec<Line>, said: &Summary) -> Vec<Line> {
         lines.insert(0, line(0, &said.goal));
     }
     let mut behind = lines.iter().position(|line| line.rank == Rank::Task).map_or(0, |at| at + 1);
-    let rules = said.constraints.iter().filter(|rule| rule.superseded_by.is_none() && is_lasting(&rule.text));
-    for rule in rules {
-        let told = quoted(&rule.text, QUOTED);
+    for one in set_down(&said.constraints) {
+        let (rule, told) = (one.said, quoted(&one.said.text, QUOTED));
         let tells = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&told);
         match lines.iter().position(tells) {
             Some(at) if lines[at].rank == Rank::Rule => behind = behind.max(at + 1),
             Some(_) => {}
             None => {
-                lines.insert(behind, line(demanded(&rule.text), &rule.told()));
+                lines.insert(behind, line(demanded(&rule.text), &one.told()));
                 behind += 1;
             }
         }
@@ -317,7 +339,9 @@ fn is_of_the_person(line: &str, said: &Summary) -> bool {
     let behind = [RULE, FACT].iter().find_map(|mark| line.strip_prefix(mark));
     let rule = behind.and_then(|rule| rule.split_once("): ")).map(|(_, rule)| one_line(rule));
     task.is_some_and(|task| one_line(&said.goal).starts_with(&*task))
-        || rule.is_some_and(|rule| said.constraints.iter().any(|known| one_line(&known.told()) == rule))
+        || rule.is_some_and(|rule| {
+            said.constraints.iter().any(|known| rule.starts_with(&*one_line(&known.told())))
+        })
 }
 
 const HEAD: &str = "--- Summarized Context (";
@@ -334,7 +358,8 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         if !said.trim().is_empty() && !is_kept(request, said.trim()) {
             let (start, rank) = SAID[prefix];
             let most = if rank == Rank::Request { QUOTED_REQUEST } else { QUOTED };
-            placed.push((at, Line { text: format!("{start}{}]", quoted(told, most)), rank }));
+            let text = format!("{start}{}]", quoted(told, most));
+            placed.push((at, Line { rank: rank_of(&text), text }));
         }
     };
     let entries = new_entries(request);
@@ -343,13 +368,17 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     // An update has no task of its own: its first request is one like the others.
     let is_first = !is_update(request);
     let first = entries.first().map_or(0, |entry| entry.id.ordinal);
-    let holds = |rule: &&Constraint| rule.superseded_by.is_none() && is_lasting(&rule.text);
-    let rules: Vec<&Constraint> = summary.constraints.iter().filter(holds).collect();
+    let new = new_demands(&summary.constraints, first);
+    let rules = set_down(&new);
     let decided = summary.decisions.iter().map(String::as_str);
     // What was overruled since is told no more.
     let overruled = overruled_since(request);
     let overruled = overruled.iter().map(|one| &*one.text);
-    let apart: Vec<&str> = rules.iter().map(|rule| &*rule.text).chain(decided).chain(overruled).collect();
+    let gone = summary.constraints.iter().filter(|rule| rule.superseded_by.is_some()).map(|rule| &*rule.text);
+    let gone: Vec<&str> = gone.chain(overruled).collect();
+    let lifting = rules.iter().filter_map(|one| one.later).map(|later| &*later.text);
+    let set = rules.iter().map(|one| &*one.said.text).chain(lifting);
+    let apart: Vec<&str> = set.chain(decided).chain(gone.iter().copied()).collect();
     for (nth, (entry, text)) in asked.iter().enumerate() {
         let prefix = match (nth, nth + 1 == asked.len()) {
             (0, _) if is_first => 0,
@@ -359,22 +388,28 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         let told = match prefix {
             // What of it is a rule, a fact or a decision stands as that.
             3 => without(text, &apart),
-            _ => with_question(text, rules.iter().filter(|rule| rule.message == entry.id.ordinal)),
+            _ => {
+                let of_entry =
+                    rules.iter().map(|one| one.said).filter(|rule| rule.message == entry.id.ordinal);
+                with_question(&without(text, &gone), of_entry)
+            }
         };
         if !told.is_empty() {
             say(entry.id.ordinal, prefix, text, &told);
         }
     }
-    for rule in rules.iter().filter(|rule| rule.message >= first) {
+    for one in &rules {
+        let rule = one.said;
         // It stands in the task or the last request; when that is one among others, it is told from the data.
         let is_asked = |line: Option<&(&Entry, &str)>| {
             line.is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()))
         };
-        if !is_asked(asked.first().filter(|_| is_first)) && !is_asked(asked.last()) {
-            say(rule.message, demanded(&rule.text), &rule.text, &rule.told());
+        let is_told = is_asked(asked.first().filter(|_| is_first)) || is_asked(asked.last());
+        if !is_told || one.later.is_some() {
+            say(rule.message, demanded(&rule.text), &rule.text, &one.told());
         }
     }
-    let is_rule = |decision: &&String| rules.iter().any(|rule| are_one(&rule.text, decision));
+    let is_rule = |decision: &&String| rules.iter().any(|one| are_one(&one.said.text, decision));
     for decision in summary.decisions.iter().filter(|decision| !is_rule(decision)) {
         let (at, prefix) = match said_in(entries, decision) {
             Some(entry) => (entry.id.ordinal, if is_a_persons(&entry.message) { 5 } else { 4 }),
@@ -386,7 +421,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
     }
     placed.extend(tool_lines(entries, request.counter, error_details));
     placed.sort_by_key(|(at, _)| *at);
-    let mut lines = once(placed.into_iter().map(|(_, line)| line).collect());
+    let mut lines = without_repetitions(once(placed.into_iter().map(|(_, line)| line).collect()));
     if let Some(previous) = request.previous.filter(|_| !is_first) {
         cured::rank_cures(&mut lines, &previous.text);
     }
@@ -412,7 +447,7 @@ fn without(asked: &str, apart: &[&str]) -> String {
 }
 
 /// Returns what was asked, with the question that a rule in it answers.
-fn with_question<'r>(asked: &str, mut rules: impl Iterator<Item = &'r &'r Constraint>) -> String {
+fn with_question<'r>(asked: &str, mut rules: impl Iterator<Item = &'r Constraint>) -> String {
     let rule = rules.find(|rule| rule.answers.is_some() && asked.contains(rule.text.trim()));
     rule.map_or_else(|| asked.to_owned(), |rule| asked.trim().replacen(rule.text.trim(), &rule.told(), 1))
 }
@@ -567,9 +602,29 @@ fn once(lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().zip(kept).filter_map(|(line, kept)| kept.then_some(line)).collect()
 }
 
+/// Returns the lines without questions that a few newer ones repeat but for their numbers.
+fn without_repetitions(mut lines: Vec<Line>) -> Vec<Line> {
+    let mut told: HashMap<u32, usize> = HashMap::new();
+    let mut is_new = |line: &Line| {
+        let form = statement_form(&line.text).filter(|_| line.rank == Rank::Question);
+        let count = form.map(|form| told.entry(form).or_default());
+        count.is_none_or(|count| {
+            *count += 1;
+            *count <= MOST_ALIKE
+        })
+    };
+    let mut kept: Vec<bool> = lines.iter().rev().map(&mut is_new).collect();
+    lines.retain(|_| kept.pop().unwrap_or(true));
+    lines
+}
+
+/// So many questions are told that differ only in their numbers.
+const MOST_ALIKE: usize = 3;
+
 fn rank_of(line: &str) -> Rank {
     if let Some((_, rank)) = SAID.iter().find(|(start, _)| line.starts_with(start)) {
-        return *rank;
+        let asks = line.trim_end_matches(']').ends_with(['?', '？']);
+        return if *rank == Rank::Request && asks { Rank::Question } else { *rank };
     }
     if line.starts_with("[❌ ") {
         return Rank::Error;

@@ -1,13 +1,13 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_extract::{DemandKind, demand_kind, is_standing_rule};
+use longhaul_extract::is_standing_rule;
 use longhaul_summarize::{
     SummaryRequest, prose_told,
-    rules::{decided, gist, is_lasting},
+    rules::{SetDown, decided, gist, set_down},
     shortened,
 };
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Constraint, Message, Origin, Speaker, Summary, Tokens, one_line, parse_summary};
+use longhaul_transcript::{Message, Origin, Speaker, Summary, Tokens, one_line, parse_summary};
 
 /// A text that grows by whole lines within a limit.
 #[derive(Clone, Debug)]
@@ -204,16 +204,14 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
     if !goal.is_empty() && !is_shown(goal) {
         lines.push(format!("{TASK}{}", goal.replace('\n', " ")));
     }
-    let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
-    let rules = rules.filter(|rule| is_lasting(&rule.text));
-    let missing = rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim()));
-    let (facts, mut rules): (Vec<&Constraint>, Vec<&Constraint>) =
-        missing.partition(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
+    let all = set_down(&summary.constraints).into_iter();
+    let missing = all.filter(|one| !is_shown(one.said.text.trim()) && !goal.contains(one.said.text.trim()));
+    let (facts, mut rules): (Vec<SetDown<'_>>, Vec<SetDown<'_>>) = missing.partition(SetDown::is_fact);
     // What is chosen for one thing leaves before what must never be.
-    rules.sort_by_key(|rule| is_standing_rule(&rule.text));
+    rules.sort_by_key(|rule| is_standing_rule(&rule.said.text));
     let told = facts.into_iter().map(|fact| (FACT, fact)).chain(rules.into_iter().map(|rule| (RULE, rule)));
     lines.extend(
-        told.map(|(mark, said)| format!("{mark}{}): {}", said.message, said.told().replace('\n', " "))),
+        told.map(|(mark, one)| format!("{mark}{}): {}", one.said.message, one.told().replace('\n', " "))),
     );
     lines
 }

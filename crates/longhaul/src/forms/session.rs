@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{cut, is_lasting},
+    rules::{cut, set_down},
     shortened,
 };
 use longhaul_transcript::{FileState, Summary, Tokens};
@@ -142,8 +142,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
 
 /// Returns whether a decision is told among the rules, with what it answers.
 fn is_rule(decision: &str, summary: &Summary) -> bool {
-    let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
-    rules.filter(|rule| is_lasting(&rule.text)).any(|rule| are_one(&rule.text, decision))
+    set_down(&summary.constraints).iter().any(|one| are_one(&one.said.text, decision))
 }
 
 /// Returns the line that names the files from one on, with how many it leaves out.

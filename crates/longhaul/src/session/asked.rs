@@ -57,6 +57,9 @@ struct LeastView {
 /// The share of the window that a summary may take where its limit is `auto`.
 const AUTO_SUMMARY_SHARE: f64 = 0.10;
 
+/// Of what the view may cost above its target, the person's rules and facts may take so much where the summary has no room for them.
+const FOR_RULES: f64 = 0.5;
+
 /// A summary that is not made for want of room may cost this share of what it replaces, as in preset `session`.
 const LEAST_COMPRESSION: f64 = 0.3;
 
@@ -156,6 +159,13 @@ impl SessionState {
             only_recent: !reason.is_for_room(),
             exchange_first,
             max_summary_tokens: cap,
+            // Who set no limit of their own wants no more than the view needs.
+            for_rules: match (self.config.max_summary_tokens, reason.is_for_room()) {
+                (SummaryLimit::Auto, true) => {
+                    (self.most_after(&limits).min(m.budget) - wanted).scaled(FOR_RULES)
+                }
+                _ => Tokens::ZERO,
+            },
             reasoning: KeepReasoning::Turn,
             now_ms: now_ms.unwrap_or_default(),
             ..self.for_engine(wanted.min(m.budget) - room.carried, goal)

@@ -42,6 +42,7 @@ enum Kind {
 impl Kind {
     fn has(self, line: &Line) -> bool {
         match self {
+            Kind::Of(Rank::Request) => matches!(line.rank, Rank::Request | Rank::Question),
             Kind::Of(rank) => line.rank == rank,
             Kind::Command => line.rank == Rank::Other && cured::command(&line.text).is_some(),
         }
