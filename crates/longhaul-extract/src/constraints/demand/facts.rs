@@ -12,6 +12,9 @@ pub(super) fn states(sentence: &str, words: &Words) -> bool {
     if words.begins(OF_THEMSELVES) {
         return true;
     }
+    if words.begins(OF_THEIRS) {
+        return sentence.split_whitespace().skip(2).any(is_value);
+    }
     let Some(at) = said.iter().take(6).position(|word| IS.contains(word)) else { return false };
     let subject = &said[..at];
     let is_known = subject.iter().any(|word| SUBJECTS.contains(&word.trim_end_matches("'s")));
@@ -81,19 +84,32 @@ const MOST_WORDS: usize = 16;
 /// How a person tells of themselves.
 const OF_THEMSELVES: &[&str] = &[
     "my name is", "call me", "i am allergic", "i'm allergic", "i am vegetarian", "i'm vegetarian",
-    "i am vegan", "i'm vegan", "i live in", "i work for", "i work at", "i'm based in", "i am based in",
-    "we are based in", "we're based in",
+    "i am vegan", "i'm vegan", "i live in", "i work for", "i work at", "i work from", "i'm based in",
+    "i am based in", "we are based in", "we're based in", "we are a team of", "we're a team of",
+    "i am left-handed", "i'm left-handed", "we bill by", "we charge by",
+];
+
+/// How a person tells of themselves what has a value.
+const OF_THEIRS: &[&str] = &[
+    "i speak", "i use", "i moved", "we speak", "we use", "we moved", "we support", "we don't support",
+    "we do not support", "we deploy to", "we deploy from",
 ];
 
 /// What stands between a thing and its value.
-const IS: &[&str] = &["is", "are", "lives", "live", "runs", "listens", "called", "named"];
+const IS: &[&str] = &[
+    "is", "are", "lives", "live", "runs", "listens", "called", "named", "starts", "start", "ends", "end",
+    "begins", "leaves", "opens", "closes", "expires", "costs", "pays", "pay", "rotate", "rotates", "renews",
+    "has", "have",
+];
 
 /// What people tell the value of.
 const SUBJECTS: &[&str] = &[
-    "account", "address", "amounts", "branch", "budget", "client", "contact", "credentials", "currency",
-    "customer", "database", "db", "deadline", "domain", "email", "endpoint", "go-live", "host", "id",
-    "launch", "port", "prices", "prod", "production", "project", "registry", "release", "repo", "repository",
-    "schema", "server", "staging", "ticket", "timezone",
+    "account", "address", "amounts", "app", "branch", "budget", "client", "cluster", "contact", "contract",
+    "credentials", "currency", "customer", "database", "db", "deadline", "domain", "email", "endpoint",
+    "go-live", "host", "id", "launch", "license", "limit", "manager", "meeting", "mascot", "party",
+    "passwords", "port", "prices", "prod", "production", "project", "rate", "registry", "release", "repo",
+    "repository", "schema", "server", "sprint", "staging", "subscription", "table", "ticket", "timezone",
+    "vat", "wedding",
 ];
 
 /// What holds only now.
@@ -140,6 +156,15 @@ mod tests {
             "our staging db is called harbor_stage",
             "My order number is #W2378156.",
             "the client is in Tokyo, so UTC+9",
+            "Our fiscal year starts in October.",
+            "Our release train leaves every second Tuesday.",
+            "The contract ends on 31 January.",
+            "Passwords rotate every 60 days.",
+            "The customer pays in Swiss francs.",
+            "I speak Portuguese and Danish.",
+            "We are a team of five.",
+            "I moved to Madrid last week.",
+            "The cluster has 12 nodes.",
         ] {
             assert_eq!(demand_kind(fact), Some(DemandKind::Fact), "{fact}");
             assert!(!is_passing(fact), "{fact}");
@@ -152,6 +177,12 @@ mod tests {
             "The release is broken since 2.1.",
             "The server is down again, 3rd time.",
             "our meeting was at 10",
+            "The loop ends after 3 rounds with an error.",
+            "The function starts at line 40.",
+            "The release starts with a crash on Windows.",
+            "We support it.",
+            "I use a lot of these.",
+            "We have 3 options.",
             "The function is called twice.",
             "Is the budget 4711 euros?",
         ] {
