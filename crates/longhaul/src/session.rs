@@ -369,7 +369,13 @@ impl SessionState {
         self.costs.push(counts.total());
         self.follow(id, &message);
         self.keep_memory_of_provider(id, &message, counts.total());
+        let is_instruction = standing::is_instruction(&message) && self.is_in_front(id.ordinal);
         self.show(Shown::Message { id, message, digested: false }, counts);
+        // Blocks that were set before it stand behind it.
+        if is_instruction && self.items.shown().any(|shown| matches!(shown, Shown::Block { .. })) {
+            let shown = self.items.placed().map(rewrite::counted).collect();
+            self.set_items(self.with_blocks(shown));
+        }
         self.recalibrate();
         self.policy.observe(self.tokens(), &self.limits());
         id

@@ -115,6 +115,10 @@ impl<'a> Choice<'a> {
             *needed += (OF_OLD * (end - i64::from(one.message)) / end) as i32;
             *needed += if one.kind == StatementKind::Person { PERSONS_CHOICE } else { 0 };
         }
+        if request.index.domain() != Domain::Talk {
+            let asked = needed.iter_mut().zip(pool.all()).filter(|(_, one)| asks(one));
+            asked.for_each(|(needed, _)| *needed -= ASKED);
+        }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
             heads.for_each(|(_, needed)| *needed += HEADS);
@@ -362,6 +366,11 @@ fn ln(n: u64) -> i32 {
 /// What a mark and a line break cost.
 const LINE: u64 = 2;
 
+/// Returns whether a person asks something by it, and says nothing else.
+fn asks(statement: &Statement) -> bool {
+    statement.kind == StatementKind::Person && statement.text.trim_end().ends_with(['?', '？'])
+}
+
 /// What it adds that a statement shows the new state of a record, in thousandths of a logarithm.
 const RENEWED: i32 = 1000;
 
@@ -380,6 +389,9 @@ const TICKET: i32 = 2000;
 
 /// What it takes away that a statement is of a part of the conversation that a summary beside this one stands for.
 const OF_OTHERS: i32 = 4000;
+
+/// What it takes away that a person only asks something: what there is to know of it is in the answer, and what else they said is not.
+const ASKED: i32 = 1500;
 
 /// What it takes away that a statement is a step of a plan that was worked through.
 const WORKED: i32 = 1200;

@@ -1,7 +1,7 @@
 //! What persons claim in their newest messages, to find what takes the place of what was said before in plain words.
 
 use longhaul_extract::{Claim, Decision, sentences, speaker::Speakers};
-use longhaul_transcript::Entry;
+use longhaul_transcript::{Constraint, Entry};
 
 /// All that persons claim in their newest messages, oldest first.
 #[derive(Debug, Default)]
@@ -15,6 +15,16 @@ pub(super) struct Claimed {
 }
 
 impl Claims {
+    /// Returns what those of `rules` claim that hold, oldest first, however long ago they were said.
+    pub(super) fn of_rules(rules: &[Constraint]) -> Claims {
+        let holding = rules.iter().filter(|rule| rule.superseded_by.is_none());
+        let claimed = |rule: &Constraint| {
+            let said = Decision { text: rule.text.clone(), message: rule.message };
+            Some(Claimed { claim: Claim::of(&rule.text)?, said })
+        };
+        Claims(holding.filter_map(claimed).collect())
+    }
+
     /// Reads the newest of the messages of `users`, which are the oldest first.
     pub(super) fn of(users: &[&Entry], speakers: &Speakers) -> Claims {
         let mut claims = Vec::new();

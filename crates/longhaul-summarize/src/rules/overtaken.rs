@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use longhaul_extract::{DemandKind, Stated, demand_kind, stated};
 use longhaul_transcript::{Constraint, one_line};
 
-use super::overruled::{Judged, Overruling};
+use super::{
+    claimed::Claims,
+    overruled::{Judged, Overruling},
+};
 use crate::sentences::sentences;
 
 /// What holds no more, by the message that it was said in.
@@ -37,7 +40,9 @@ impl Overtaken {
         persons: impl DoubleEndedIterator<Item = (u64, &'t str)>,
     ) -> Overtaken {
         let mut overtaken = Overtaken::default();
-        for (was, now) in overruling.claims().overtaken() {
+        // A rule is known as long as it holds, and what took its place as well.
+        let of_rules = Claims::of_rules(rules);
+        for (was, now) in overruling.claims().overtaken().chain(of_rules.overtaken()) {
             overtaken.add(was.message, &was.text, now.message, How::Later);
         }
         for over in &judged.overruled {

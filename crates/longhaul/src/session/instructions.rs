@@ -38,7 +38,8 @@ impl SessionState {
         self.instructions.is_some() && self.is_in_front(ordinal)
     }
 
-    fn is_in_front(&self, ordinal: u64) -> bool {
+    /// Returns whether a message is one of those that the conversation began with, or what its front end compacted.
+    pub(super) fn is_in_front(&self, ordinal: u64) -> bool {
         let is_since =
             || self.by_client.last().is_some_and(|last| (last.out.end..last.from).contains(&ordinal));
         ordinal < self.head || is_since()

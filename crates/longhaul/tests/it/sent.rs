@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Session,
+    Config, FrontEnd, Session, Synced,
     config::SummaryRole,
     tokens::{CharsPer4, ContextWindow, TokenCounter as _},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript, Usage},
     wire::{Format, Profile, encode, read, render_grown, validate},
 };
+
+use crate::front_end::document;
 
 /// What requests are made in.
 fn dialects() -> impl Iterator<Item = Format> {
@@ -348,6 +350,42 @@ async fn a_result_that_comes_late_takes_the_place_of_the_aborted_one() {
     session.prepare().await.unwrap();
     let json = sent(&session);
     assert!(json.contains("main.rs") && json.contains("late.rs") && !json.contains("aborted"), "{json}");
+}
+
+/// What is set before anything was said stands behind the instructions all the same, also where a client hands them in.
+#[tokio::test]
+async fn instructions_stand_before_a_block_that_was_set_before_them() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens(500));
+    let said = |nth: u64, now: &str| {
+        let turns = (0..nth).flat_map(|nth| {
+            let question = Message::user(format!("Question {nth}: {}", "look at it again. ".repeat(20)));
+            [question, Message::assistant(format!("Answer {nth}."))]
+        });
+        let next = Message::user(format!("Question {nth}: {}", "look at it again. ".repeat(20)));
+        [Message::system(format!("You are careful.{now}"))].into_iter().chain(turns).chain([next])
+    };
+    let new = |name: &str| {
+        let builder = Session::builder(SessionId::new(name).unwrap(), window).counter(Arc::new(CharsPer4));
+        let mut session = builder.build().unwrap();
+        session.set_memory("rule", "be brief").unwrap();
+        session
+    };
+    let (mut pushed, mut synced) = (new("pushed"), new("synced"));
+    for nth in 0..40 {
+        said(nth, "").skip(if nth == 0 { 0 } else { 2 * nth as usize }).for_each(|message| {
+            pushed.push(message);
+        });
+        let handed_in: Vec<Message> = said(nth, &format!(" It is {nth} o'clock.")).collect();
+        let report = synced.sync_with(&document(&handed_in), FrontEnd::known()).await.unwrap();
+        assert!(matches!(report.change, Synced::Grew { .. }), "{nth}: {report:?}");
+        for session in [&mut pushed, &mut synced] {
+            let view = session.prepare().await.unwrap();
+            let first: Vec<&Message> = view.messages().map(|message| &**message).take(2).collect();
+            let begins = first[0].texts().collect::<String>().starts_with("You are careful.");
+            assert!(begins && first[0].role == Role::System, "{nth}: {first:?}");
+            assert!(first[1].texts().collect::<String>().contains("be brief"), "{nth}: {first:?}");
+        }
+    }
 }
 
 /// What a format joins depends on what stands behind it: a summary among the instructions was not where it was expected.

@@ -60,6 +60,32 @@ fn what_was_said_otherwise_since_is_marked_wherever_it_is_told() {
 }
 
 #[test]
+fn what_was_said_otherwise_long_ago_stays_marked() {
+    let talk: String = (0..450)
+        .map(|nth| format!("user: Refactor part_{nth}.rs.\nassistant: Done, it is shorter.\n"))
+        .collect();
+    let said = format!("{}{talk}", session("Our port is 8080.", "The port changed to 9090."));
+    let lines = told(&said, "8080");
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.contains("later on this: m12")), "{lines:?}");
+}
+
+#[test]
+fn what_a_person_tells_comes_before_what_they_only_ask() {
+    let told = ["The logo may not be stretched.", "Nobody but Ursula may sign.", "We bill by the hour."];
+    let ask = |nth: usize| {
+        let question = format!(
+            "What do visitors of town {nth} usually say about its harbour and the old festival there?"
+        );
+        format!("user: {question}\nassistant: They like it, and come back in the summer of each year.\n")
+    };
+    let said: String = told.iter().map(|one| format!("user: {one}\nassistant: Noted.\n")).collect();
+    let talk: String = (0..40).map(ask).collect();
+    let text =
+        draft(&format!("user: Help me write about towns.\nassistant: Gladly.\n{said}{talk}"), 400).text;
+    told.iter().for_each(|one| assert!(text.contains(one), "{one} in {text}"));
+}
+
+#[test]
 fn what_is_alike_and_of_something_else_is_not_marked() {
     for (first, second) in [
         ("The port of the api is 8080.", "The port of the worker is 9090 now."),
