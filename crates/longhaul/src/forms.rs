@@ -150,7 +150,7 @@ mod tests {
         (all.collect(), said)
     }
 
-    // asserts 000-22, 002-09
+    // asserts 000-22
     #[test]
     fn what_is_overruled_is_told_with_what_overruled_it_and_a_gap_is_told_elsewhere() {
         let (said, messages) = set_down();
