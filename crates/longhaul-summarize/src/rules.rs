@@ -91,6 +91,7 @@ pub use tools::tools_used;
 use acts::{Acts, Front, Part};
 use answers::Answers;
 use choose::{Choice, Looks, Places};
+use claimed::LastRead;
 use coverage::Coverage;
 use demanded::{DemandFront, demanded};
 use earlier::Earlier;
@@ -236,6 +237,7 @@ pub struct Reading<'a> {
     forms: Forms,
     spent: Spent,
     looks: Looks,
+    claims: LastRead,
     entries: &'a [Entry],
     few: Few<'a>,
     calls: Calls<'a>,
@@ -278,6 +280,7 @@ impl<'a> Reading<'a> {
             spent,
             talkers: Talkers::new(pool),
             looks: Looks::default(),
+            claims: LastRead::default(),
             entries: &[],
             few: Few::default(),
             calls: Calls::of(&[]),
@@ -351,7 +354,7 @@ impl<'a> Reading<'a> {
         let front = &mut self.demand_front.borrow_mut();
         let mut demanded = demanded(few, request.index.speakers(), is_talk, place, front);
         let speakers = request.index.speakers();
-        let overruling = Overruling::of(few.users.iter().chain(request.kept), speakers);
+        let overruling = Overruling::of(few.users.iter().chain(request.kept), speakers, &self.claims);
         let overruling = if sections::is_meeting(request) { overruling.of_many() } else { overruling };
         let earlier = Earlier::find(few, speakers);
         let (rules, before) = earlier.as_ref().map(Earlier::said).unwrap_or_default();

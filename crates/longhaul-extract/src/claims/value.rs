@@ -20,6 +20,11 @@ pub(super) fn is_another(was: &Clause, now: &Clause, is_sure: bool, names_it: bo
         return false;
     }
     let (values, others) = (&was.words[old.0..old.1], &now.words[new.0..new.1]);
+    // Most sentences that are alike say the same of many things.
+    let may_be = || !was.is_of_several && !now.is_of_several && is_plain(values) && is_plain(others);
+    if !is_sure && !may_be() {
+        return false;
+    }
     let (before, after) = (&was.words[..from], &was.words[old.1..]);
     // What is done names no thing by itself, but "answer in German" says how.
     let is_bare = |verb: usize| verb == 0 || PERSONS.contains(&&*was.words[0].text);
@@ -36,8 +41,7 @@ pub(super) fn is_another(was: &Clause, now: &Clause, is_sure: bool, names_it: bo
     };
     // Behind a figure stands what it counts.
     let counted = after.get(1..).unwrap_or_default();
-    let is_plain = || kind != Kind::Word && is_plain(values) && is_plain(others) && has_thing(counted);
-    let is_certain = is_sure || is_plain() && !was.is_of_several && !now.is_of_several;
+    let is_certain = is_sure || kind != Kind::Word && has_thing(counted);
     has_thing(after) && !values.iter().chain(others).any(says_more) && is_value && is_certain
 }
 

@@ -1,11 +1,43 @@
 //! What persons claim in their newest messages, to find what takes the place of what was said before in plain words.
 
+use std::{
+    cell::{OnceCell, RefCell},
+    rc::Rc,
+};
+
 use longhaul_extract::{Claim, Decision, sentences, speaker::Speakers};
-use longhaul_transcript::{Constraint, Entry};
+use longhaul_transcript::{Constraint, Entry, MessageId};
 
 /// All that persons claim in their newest messages, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Claims(Vec<Claimed>);
+pub(super) struct Claims {
+    all: Vec<Claimed>,
+    /// The first message that was read.
+    from: u64,
+    /// The places of claims in whose place another one stands, and of the last one that does: each is compared with all behind it, once.
+    overtaken: OnceCell<Vec<(usize, usize)>>,
+}
+
+/// What was read last, and in which messages: the drafts of one summary read the same.
+#[derive(Debug, Default)]
+pub(super) struct LastRead(RefCell<Option<(Vec<MessageId>, Rc<Claims>)>>);
+
+impl LastRead {
+    /// Reads the newest of the messages of `users`, which are the oldest first, where they are others than the last time.
+    pub(super) fn claims(&self, users: &[&Entry], speakers: &Speakers) -> Rc<Claims> {
+        let newest = &users[users.len().saturating_sub(MOST_READ)..];
+        let ids: Vec<MessageId> = newest.iter().map(|entry| entry.id).collect();
+        let mut last = self.0.borrow_mut();
+        match &*last {
+            Some((of, claims)) if *of == ids => Rc::clone(claims),
+            _ => {
+                let claims = Rc::new(Claims::of(newest, speakers));
+                *last = Some((ids, Rc::clone(&claims)));
+                claims
+            }
+        }
+    }
+}
 
 /// A sentence that claims something.
 #[derive(Debug)]
@@ -22,13 +54,13 @@ impl Claims {
             let said = Decision { text: rule.text.clone(), message: rule.message };
             Some(Claimed { claim: Claim::of(&rule.text)?, said })
         };
-        Claims(holding.filter_map(claimed).collect())
+        Claims { all: holding.filter_map(claimed).collect(), ..Claims::default() }
     }
 
-    /// Reads the newest of the messages of `users`, which are the oldest first.
-    pub(super) fn of(users: &[&Entry], speakers: &Speakers) -> Claims {
+    /// Reads these messages of persons, the oldest first.
+    fn of(users: &[&Entry], speakers: &Speakers) -> Claims {
         let mut claims = Vec::new();
-        for entry in &users[users.len().saturating_sub(MOST_READ)..] {
+        for entry in users {
             let said = speakers.segments(&entry.message);
             for piece in said.iter().filter(|piece| piece.is_persons() && piece.inner.is_none()) {
                 let start = &piece.text[..piece.text.floor_char_boundary(MOST_BYTES)];
@@ -39,17 +71,29 @@ impl Claims {
                 claims.extend(sentences(start).filter_map(claimed));
             }
         }
-        Claims(claims)
+        let from = users.first().map_or(u64::MAX, |first| first.id.ordinal);
+        Claims { all: claims, from, ..Claims::default() }
+    }
+
+    /// The first message that was read.
+    pub(super) fn from(&self) -> u64 {
+        self.from
     }
 
     /// Returns for each claim in whose place another one stands the last one that does.
     pub(super) fn overtaken(&self) -> impl Iterator<Item = (&Decision, &Decision)> {
-        let later: Vec<&Claimed> = self.0.iter().rev().filter(|one| one.claim.may_overtake()).collect();
-        self.0.iter().filter_map(move |was| {
-            let mut after = later.iter().take_while(|now| now.said.message > was.said.message);
-            let now = after.find(|now| was.claim.is_overtaken_by(&now.claim))?;
-            Some((&was.said, &now.said))
-        })
+        let pairs = self.overtaken.get_or_init(|| self.compared());
+        pairs.iter().map(|(was, now)| (&self.all[*was].said, &self.all[*now].said))
+    }
+
+    fn compared(&self) -> Vec<(usize, usize)> {
+        let mut later: Vec<(usize, &Claimed)> = self.all.iter().enumerate().collect();
+        later.retain(|(_, one)| one.claim.may_overtake());
+        let overtaken = |(at, was): (usize, &Claimed)| {
+            let mut after = later.iter().rev().take_while(|(_, now)| now.said.message > was.said.message);
+            Some((at, after.find(|(_, now)| was.claim.is_overtaken_by(&now.claim))?.0))
+        };
+        self.all.iter().enumerate().filter_map(overtaken).collect()
     }
 
     /// Returns the last claim that takes the place of what was `decided` in `message`.
@@ -66,7 +110,7 @@ impl Claims {
     }
 
     fn after(&self, message: u64) -> impl Iterator<Item = &Claimed> {
-        self.0.iter().rev().take_while(move |one| one.said.message > message)
+        self.all.iter().rev().take_while(move |one| one.said.message > message)
     }
 }
 

@@ -4,6 +4,7 @@ use longhaul_extract::{Decision, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Tokens, one_line};
 
 use super::{
+    claimed::LastRead,
     fixed::Fixed,
     heading::Heading,
     overruled::{self, Judged, Overruling},
@@ -29,7 +30,7 @@ fn judged(request: &SummaryRequest<'_>) -> Judged {
     let speakers = request.index.speakers();
     let users = request.entries.iter().filter(|entry| entry.message.role == Role::User);
     let users: Vec<Entry> = users.cloned().collect();
-    let overruling = Overruling::of(users.iter().chain(request.kept), speakers);
+    let overruling = Overruling::of(users.iter().chain(request.kept), speakers, &LastRead::default());
     let overruling = if is_meeting(request) { overruling.of_many() } else { overruling };
     overruled::decided(Vec::new(), &users, &overruling, speakers)
 }

@@ -1,9 +1,14 @@
 //! Decisions that a person overruled later: "Strike the Tuesday thing, Wednesday 05:00", "forget what I said about PDF".
 
+use std::rc::Rc;
+
 use longhaul_extract::{Decision, decisions, sentences, settles, speaker::Speakers};
 use longhaul_transcript::{Entry, Role};
 
-use super::{claimed::Claims, persons::leads_in};
+use super::{
+    claimed::{Claims, LastRead},
+    persons::leads_in,
+};
 
 /// What persons said that may take the place of what was said before.
 #[derive(Debug, Default)]
@@ -11,12 +16,16 @@ pub(super) struct Overruling {
     /// What has words of taking something back, oldest first.
     said: Vec<Decision>,
     /// What is claimed in plain words.
-    claims: Claims,
+    claims: Rc<Claims>,
 }
 
 impl Overruling {
-    /// Reads what persons say in `entries`.
-    pub(super) fn of<'e>(entries: impl Iterator<Item = &'e Entry>, speakers: &Speakers) -> Overruling {
+    /// Reads what persons say in `entries`, as far as it was not read `last`.
+    pub(super) fn of<'e>(
+        entries: impl Iterator<Item = &'e Entry>,
+        speakers: &Speakers,
+        last: &LastRead,
+    ) -> Overruling {
         let users: Vec<&Entry> = entries.filter(|entry| entry.message.role == Role::User).collect();
         let mut said = Vec::new();
         // Most messages have no such word, and need not be taken apart.
@@ -26,12 +35,12 @@ impl Overruling {
                 said.extend(back.map(|text| Decision { text, message: entry.id.ordinal }));
             }
         }
-        Overruling { said, claims: Claims::of(&users, speakers) }
+        Overruling { said, claims: last.claims(&users, speakers) }
     }
 
     /// Who meets speaks for themselves: what one says takes no place of what another said.
     pub(super) fn of_many(mut self) -> Overruling {
-        self.claims = Claims::default();
+        self.claims = Rc::default();
         self
     }
 
@@ -416,7 +425,7 @@ mod tests {
         let said: String = said.iter().map(|said| format!("user: {said}\nassistant: All right.\n")).collect();
         let said = transcript(&said);
         let speakers = Speakers::builtin();
-        let overruling = Overruling::of(said.entries().iter(), speakers);
+        let overruling = Overruling::of(said.entries().iter(), speakers, &LastRead::default());
         let judged = decided(Vec::new(), said.entries(), &overruling, speakers);
         judged.standing.into_iter().map(|one| one.text).collect()
     }
@@ -426,7 +435,7 @@ mod tests {
         let said = transcript(
             "user: Change of plan: Odessane instead of Kelmar for first aid.\nassistant: All right.\nuser: Strike Odessane, we take Brunwick for first aid after all.\nassistant: All right.",
         );
-        let overruling = Overruling::of(said.entries().iter(), Speakers::builtin());
+        let overruling = Overruling::of(said.entries().iter(), Speakers::builtin(), &LastRead::default());
         let by = |rule: &str| overruling.of_choice(0, rule);
         assert_eq!(by("Change of plan: Odessane instead of Kelmar for first aid."), Some(2));
         // Another's name, and what forbids.

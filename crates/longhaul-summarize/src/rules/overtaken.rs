@@ -40,8 +40,9 @@ impl Overtaken {
         persons: impl DoubleEndedIterator<Item = (u64, &'t str)>,
     ) -> Overtaken {
         let mut overtaken = Overtaken::default();
-        // A rule is known as long as it holds, and what took its place as well.
-        let of_rules = Claims::of_rules(rules);
+        // A rule is known as long as it holds, and what took its place as well, also where that was said too long ago to be read.
+        let is_older = |rule: &Constraint| rule.message < overruling.claims().from();
+        let of_rules = if rules.iter().any(is_older) { Claims::of_rules(rules) } else { Claims::default() };
         for (was, now) in overruling.claims().overtaken().chain(of_rules.overtaken()) {
             overtaken.add(was.message, &was.text, now.message, How::Later);
         }
