@@ -287,8 +287,9 @@ async fn a_summary_says_how_many_rules_had_no_room_in_it() {
                     n_told += usize::from(says);
                 }
             }
-            // A model's words of the document's length leave room for all of these.
-            assert!(n_told > 0 || is_models, "{preset:?} has all rules");
+            // A model's words of the document's length leave room for all of these, and without a preset the view goes above its target
+            // for them.
+            assert!(n_told > 0 || is_models || preset.is_none(), "{preset:?} has all rules");
         }
     }
 }
@@ -317,7 +318,7 @@ async fn what_had_no_room_is_said_to_be_looked_up_where_it_can_be() {
 async fn what_is_told_as_a_fact_is_no_part_of_a_request_in_a_running_summary() {
     let config = Config { mode: SummaryMode::Rules, ..Preset::Rolling.config() };
     let mut work = Work::with(config, 16_000, None);
-    let fact = |nth: usize| format!("Our contract number is KX-44{nth:02}.");
+    let fact = |nth: usize| format!("Our contract number {nth} is KX-44{nth:02}.");
     let said = |nth: usize| {
         let mut said = turn(nth * 4 + 2, false);
         if nth % 12 == 5 {
