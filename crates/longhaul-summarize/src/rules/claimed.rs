@@ -12,7 +12,7 @@ use longhaul_transcript::{Constraint, Entry, MessageId};
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     all: Vec<Claimed>,
-    /// The first message that was read.
+    /// The first message whose claims are compared with each other.
     from: u64,
     /// The places of claims in whose place another one stands, and of the last one that does: each is compared with all behind it, once.
     overtaken: OnceCell<Vec<(usize, usize)>>,
@@ -71,11 +71,12 @@ impl Claims {
                 claims.extend(sentences(start).filter_map(claimed));
             }
         }
-        let from = users.first().map_or(u64::MAX, |first| first.id.ordinal);
+        let compared = &users[users.len().saturating_sub(MOST_COMPARED)..];
+        let from = compared.first().map_or(u64::MAX, |first| first.id.ordinal);
         Claims { all: claims, from, ..Claims::default() }
     }
 
-    /// The first message that was read.
+    /// The first message whose claims are compared with each other.
     pub(super) fn from(&self) -> u64 {
         self.from
     }
@@ -87,13 +88,14 @@ impl Claims {
     }
 
     fn compared(&self) -> Vec<(usize, usize)> {
-        let mut later: Vec<(usize, &Claimed)> = self.all.iter().enumerate().collect();
-        later.retain(|(_, one)| one.claim.may_overtake());
+        let newest = self.all.iter().enumerate().filter(|(_, one)| one.said.message >= self.from);
+        let later: Vec<(usize, &Claimed)> =
+            newest.clone().filter(|(_, one)| one.claim.may_overtake()).collect();
         let overtaken = |(at, was): (usize, &Claimed)| {
             let mut after = later.iter().rev().take_while(|(_, now)| now.said.message > was.said.message);
             Some((at, after.find(|(_, now)| was.claim.is_overtaken_by(&now.claim))?.0))
         };
-        self.all.iter().enumerate().filter_map(overtaken).collect()
+        newest.filter_map(overtaken).collect()
     }
 
     /// Returns the last claim that takes the place of what was `decided` in `message`.
@@ -116,6 +118,10 @@ impl Claims {
 
 /// So many of the newest messages are read.
 const MOST_READ: usize = 400;
+
+/// All claims of so many of the newest messages are compared with each other; rules, facts and decisions from before with those that are
+/// read.
+const MOST_COMPARED: usize = 60;
 
 /// So many bytes of each piece of them.
 const MOST_BYTES: usize = 2_000;
