@@ -47,9 +47,10 @@ pub(super) struct Claimed {
 }
 
 impl Claims {
-    /// Returns what those of `rules` claim that hold, oldest first, however long ago they were said.
+    /// Returns what the newest of those `rules` claim that hold, oldest first, however long ago they were said.
     pub(super) fn of_rules(rules: &[Constraint]) -> Claims {
-        let holding = rules.iter().filter(|rule| rule.superseded_by.is_none());
+        let newest = &rules[rules.len().saturating_sub(MOST_COMPARED)..];
+        let holding = newest.iter().filter(|rule| rule.superseded_by.is_none());
         let claimed = |rule: &Constraint| {
             let said = Decision { text: rule.text.clone(), message: rule.message };
             Some(Claimed { claim: Claim::of(&rule.text)?, said })
@@ -117,10 +118,10 @@ impl Claims {
 }
 
 /// So many of the newest messages are read.
-const MOST_READ: usize = 400;
+const MOST_READ: usize = 120;
 
-/// All claims of so many of the newest messages are compared with each other; rules, facts and decisions from before with those that are
-/// read.
+/// All claims of so many of the newest messages, and of the newest rules and facts, are compared with each other; decisions with those
+/// that are read.
 const MOST_COMPARED: usize = 60;
 
 /// So many bytes of each piece of them.
