@@ -244,6 +244,7 @@ fn all_presets() -> impl Iterator<Item = Option<Preset>> {
 // asserts 000-22, 001-25
 #[tokio::test]
 async fn a_summary_says_how_many_rules_had_no_room_in_it() {
+    let mut n_told_in_all = 0;
     // Under `chain` the line may be missing: see `docs/seeds.md`.
     for preset in all_presets().filter(|preset| *preset != Some(Preset::Chain)) {
         for is_models in [false, true] {
@@ -287,11 +288,12 @@ async fn a_summary_says_how_many_rules_had_no_room_in_it() {
                     n_told += usize::from(says);
                 }
             }
-            // A model's words of the document's length leave room for all of these, and without a preset the view goes above its target
-            // for them.
-            assert!(n_told > 0 || is_models || preset.is_none(), "{preset:?} has all rules");
+            n_told_in_all += n_told;
         }
     }
+    // A model's words of the document's length leave room for all of these, and where the limit is `auto` the view goes above its
+    // target for them.
+    assert!(n_told_in_all > 0, "each has room for all rules");
 }
 
 /// The rule that is said in a turn with one.
