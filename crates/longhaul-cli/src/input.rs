@@ -10,7 +10,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use longhaul::wire::{self, Document, Format, Problem, Profile, WireError};
+use longhaul::{
+    transcript::Transcript,
+    wire::{self, Document, Format, Problem, Profile, WireError},
+};
+use serde::Serialize;
 
 use crate::{
     exit::{Impossible, without_secrets},
@@ -125,29 +129,49 @@ pub(crate) fn shown(path: &Path) -> String {
     paint::name(&named(path))
 }
 
-/// Returns how many messages of `document` a compaction took out of the window.
-pub(crate) fn compacted_away(document: &Document) -> usize {
+/// What of a session its agent does not see any more, though the file has it.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Unseen {
+    /// It began anew in the same file: so many messages before that.
+    BeganAnew(usize),
+    /// It compacted: so many messages before that.
+    Compacted(usize),
+}
+
+impl Unseen {
+    /// Returns how many messages those are.
+    pub(crate) fn count(self) -> usize {
+        let (Unseen::BeganAnew(count) | Unseen::Compacted(count)) = self;
+        count
+    }
+
+    /// Says what is not counted, in a line; nothing where that is nothing.
+    pub(crate) fn line(self) -> String {
+        let since = match self {
+            Unseen::BeganAnew(_) => "before the agent began anew with a clear context",
+            Unseen::Compacted(_) => "before the last compaction",
+        };
+        match self.count() as u64 {
+            0 => String::new(),
+            count => format!("not counted: {} from {since}\n", paint::counted(count, "message")),
+        }
+    }
+}
+
+/// Returns what of `document` its agent does not see any more.
+pub(crate) fn unseen(document: &Document) -> Unseen {
     /// What each agent writes where it compacts. Most sessions have none, and segments are read out of the file once more.
     const MARKS: [&str; 3] = ["compact_boundary", "\"compacted\"", "\"compaction\""];
     let text = std::str::from_utf8(document.as_bytes()).unwrap_or_default();
-    if !MARKS.iter().any(|mark| text.contains(mark)) {
-        return 0;
-    }
     // What was kept stands in the window as well.
     let held: HashSet<_> = document.transcript().entries().iter().map(|entry| entry.id.hash).collect();
-    let segments = document.segments();
-    let said = segments.iter().flat_map(|segment| segment.entries());
-    said.filter(|entry| !held.contains(&entry.id.hash)).count()
-}
-
-/// Says what is not counted, in a line; nothing where that is nothing.
-pub(crate) fn not_counted(compacted_away: usize) -> String {
-    match compacted_away as u64 {
-        0 => String::new(),
-        count => {
-            format!("not counted: {} from before the last compaction\n", paint::counted(count, "message"))
-        }
+    let lost =
+        |said: &Transcript| said.entries().iter().filter(|entry| !held.contains(&entry.id.hash)).count();
+    if MARKS.iter().any(|mark| text.contains(mark)) {
+        return Unseen::Compacted(document.segments().iter().map(lost).sum());
     }
+    Unseen::BeganAnew(document.before_compactions().map(|before| lost(before.transcript())).sum())
 }
 
 /// Returns a line for each kind of problem: where it is, and how often.

@@ -174,8 +174,9 @@ impl Document {
         (self.format.spec().segments)(self)
     }
 
-    /// Returns the history as it was before each of the agent's own compactions, oldest first; each is read when it is asked for. The
-    /// live context has none of it but what the agent kept. Session files of Claude Code and Codex alone still hold it.
+    /// Returns the history as it was before each of the agent's own compactions, and before it began anew in the same file (a plan that
+    /// is carried out with a clear context), oldest first; each is read when it is asked for. The live context has none of it but what
+    /// the agent kept. Session files of Claude Code and Codex alone still hold it.
     pub fn before_compactions(&self) -> impl Iterator<Item = Document> + '_ {
         let starts = match &self.layout {
             Layout::ClaudeCode(lines) => session::claude_code::compactions(lines),

@@ -23,7 +23,7 @@ use crate::{
     args::ContextArgs,
     counter::{self, Named},
     found::{self, About},
-    input,
+    input::{self, Unseen},
     output::Target,
     paint::{self, Colour, GREY, Painter, grouped, harmless_json},
     settings,
@@ -38,8 +38,9 @@ struct View {
     format: &'static str,
     encoding: String,
     messages: usize,
-    /// Messages that a compaction took out of the window, which are not counted.
-    compacted_away: usize,
+    /// Messages that a compaction took out of the window, or that stood before the agent began anew: they are not counted.
+    #[serde(rename = "compacted_away")]
+    unseen: Unseen,
     window: Tokens,
     reserved_output: Tokens,
     budget: Tokens,
@@ -159,7 +160,7 @@ fn seen_stored(stored: &Stored) -> View {
         format: Format::Longhaul.name(),
         encoding: stored.counter.name.clone(),
         messages: breakdown.messages,
-        compacted_away: 0,
+        unseen: Unseen::Compacted(0),
         window: window.window,
         reserved_output: window.reserved_output,
         budget,
@@ -208,7 +209,7 @@ fn view(
         format: document.format().name(),
         encoding: counter.name.clone(),
         messages: breakdown.messages,
-        compacted_away: input::compacted_away(document),
+        unseen: input::unseen(document),
         window: room.window.window,
         reserved_output: room.window.reserved_output,
         budget,
@@ -371,7 +372,7 @@ fn heading(view: &View, painter: Painter) -> String {
         paint::counted(view.messages as u64, "message"),
         painter.short(&paint::name(&view.encoding), 40)
     );
-    let not_counted = input::not_counted(view.compacted_away);
+    let not_counted = view.unseen.line();
     let not_counted = not_counted.lines().map(|line| painter.hung("", line, "  ")).collect::<String>();
     format!("{first}{}{not_counted}", painter.hung("", &told, "  "))
 }

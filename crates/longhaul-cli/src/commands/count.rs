@@ -18,7 +18,7 @@ use crate::{
     args::CountArgs,
     counter::{self, Named},
     found::About,
-    input,
+    input::{self, Unseen},
     output::Target,
     paint::{self, Painter, counted, grouped, harmless_json, line_width, padded, plain, width, wrapped},
     store, stream, summarizer,
@@ -33,8 +33,9 @@ struct Count<'a> {
     encoding: &'a str,
     accuracy: String,
     messages: usize,
-    /// Messages that a compaction took out of the window, which are not counted.
-    compacted_away: usize,
+    /// Messages that a compaction took out of the window, or that stood before the agent began anew: they are not counted.
+    #[serde(rename = "compacted_away")]
+    unseen: Unseen,
     tokens: Tokens,
     tool_definitions: Tokens,
     by_role: BTreeMap<String, Tokens>,
@@ -83,7 +84,7 @@ fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
         encoding: &counter.name,
         accuracy: accuracy(&*counter.counter),
         messages: 0,
-        compacted_away: 0,
+        unseen: Unseen::Compacted(0),
         tokens,
         tool_definitions: Tokens::ZERO,
         by_role: BTreeMap::new(),
@@ -105,7 +106,7 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         encoding: &counter.name,
         accuracy: accuracy_for(file, &document, counter),
         messages: breakdown.messages,
-        compacted_away: input::compacted_away(&document),
+        unseen: input::unseen(&document),
         tokens: breakdown.total,
         tool_definitions: count_tools(&*counter.counter, document.tools().iter().map(String::as_str)),
         by_role: breakdown.by_role,
@@ -183,8 +184,8 @@ fn table(count: &Count<'_>) -> String {
     );
     let file = painter.short(&paint::name(&count.file), line_width().saturating_sub(width(&told)).max(20));
     let mut out = wrapped(&painter.bold(&file), &told, "  ");
-    if count.compacted_away > 0 {
-        out.push_str(&wrapped("  ", input::not_counted(count.compacted_away).trim_end(), "    "));
+    if count.unseen.count() > 0 {
+        out.push_str(&wrapped("  ", count.unseen.line().trim_end(), "    "));
     }
     if count.messages == 0 {
         return out;

@@ -39,6 +39,28 @@ fn a_compacted_session_keeps_the_title_of_its_first_request() {
     assert!(count.contains("not counted: 71 messages from before the last compaction"), "{count}");
 }
 
+/// Who carries a plan out with a clear context begins anew in the same file: what was said before is kept, found and told of.
+#[test]
+fn what_was_said_before_an_agent_began_anew_is_kept() {
+    let folder = Folder::new();
+    let file = ".claude/projects/-w/7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl";
+    let whole = fs::read_to_string(example()).unwrap();
+    let before = r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Plan the zebra migration."},"uuid":"u-0","sessionId":"7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa"}
+{"parentUuid":"u-0","isSidechain":false,"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Here is the plan: quagga first."}]},"uuid":"a-0","sessionId":"7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa"}
+"#;
+    put(&folder, file, &format!("{before}{whole}"));
+    for command in ["count", "context"] {
+        let said = String::from_utf8(folder.run(&[command, file], b"").stdout).unwrap();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = "not counted: 2 messages from before the agent began anew with a clear context";
+        assert!(said.contains(told), "{said}");
+    }
+    let ran = folder.run(&["compact", file, "--budget", "4k", "--in-place"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let found = folder.run(&["recall", "all", "quagga"], b"");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("quagga"), "{}", found.stderr);
+}
+
 #[test]
 fn a_session_is_named_by_its_id_or_by_words() {
     let folder = Folder::new();

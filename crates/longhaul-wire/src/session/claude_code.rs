@@ -118,9 +118,25 @@ pub(crate) fn segments(bytes: &[u8]) -> Vec<Transcript> {
     transcripts.filter(|transcript| !transcript.is_empty()).collect()
 }
 
-/// Returns where the agent compacted: where each line begins that says so.
+/// Returns where the agent compacted, or began anew in the same file: where the line begins from which on it sees.
 pub(crate) fn compactions(lines: &[Line]) -> Vec<usize> {
-    lines.iter().filter(|line| line.kind == Kind::Boundary).map(|line| line.range.start).collect()
+    let boundaries = lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::Boundary);
+    let mut starts: Vec<usize> = boundaries.map(|(at, _)| at).collect();
+    starts.extend(began_anew(lines).filter(|root| !starts.contains(root)));
+    starts.sort_unstable();
+    starts.into_iter().map(|at| lines[at].range.start).collect()
+}
+
+/// Returns where the live context hangs on nothing, though something was said before: a plan that is carried out with a clear context.
+fn began_anew(lines: &[Line]) -> Option<usize> {
+    let mut root = lines.iter().position(|line| line.live.is_some())?;
+    // No line has more lines above it than there are: what follows itself is damaged.
+    for _ in 0..lines.len() {
+        let Some(parent) = lines[root].parent else { break };
+        root = parent;
+    }
+    let is_said_before = lines[..root].iter().any(|line| line.kind == Kind::Message);
+    (lines[root].parent.is_none() && lines[root].kind != Kind::Boundary && is_said_before).then_some(root)
 }
 
 /// Reads the lines, however long they are (C-11).
