@@ -124,7 +124,6 @@ pub(crate) async fn setup(args: &ChatArgs, interrupts: &Interrupts) -> Result<Co
     let mut builder = Session::builder(session, known.window)
         .config(config.clone())
         .counter(counter)
-        .prices(known.model.prices)
         .store(store.clone())
         .fixed_overhead(overhead)
         .endpoint(&with.model, &with.base_url)
@@ -146,6 +145,8 @@ pub(crate) async fn setup(args: &ChatArgs, interrupts: &Interrupts) -> Result<Co
         writer = Some(ladder);
     }
     let mut manager = builder.open().await.context("the conversation cannot be taken up")?;
+    // Nobody set them: they are what the table knows of the model, which may be nothing.
+    manager.set_prices(known.model.prices)?;
     if manager.state().originals().is_empty() {
         let system = args.system.clone().or_else(|| tools.as_ref().map(Toolbox::instructions));
         system.into_iter().for_each(|text| {

@@ -400,7 +400,7 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
         (None, None) if state.forked_from.is_some() => {
             "no summary is in force: the agent sees what it saw before".to_owned()
         }
-        (None, None) => "no summary is in force: the agent sees the whole conversation".to_owned(),
+        (None, None) => "no summary is in force: the agent sees the conversation as it did before".to_owned(),
         (None, Some(_)) => "no summary is in force in the store".to_owned(),
     };
     let all = archive.wait(archive.store.records(session))?;

@@ -216,6 +216,15 @@ fn a_conversation_is_streamed_kept_and_gone_on_with() {
     assert!(String::from_utf8_lossy(&history.stdout).contains("and again\nplease"));
 }
 
+/// Its prices are in no table, and nobody set any.
+#[test]
+fn a_model_that_no_table_lists_is_talked_to_without_a_word_of_settings() {
+    let server = Server::start(|_, _| Answer::Says("Hello."));
+    let folder = Folder::new();
+    let ran = folder.run(&["chat", "--base-url", &server.base, "--model", "house-model"], b"hi\n");
+    assert!(ran.code == 0 && !ran.stderr.contains("has no effect"), "{}", shown(&ran));
+}
+
 // asserts 000-25, 004-55
 #[test]
 fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {

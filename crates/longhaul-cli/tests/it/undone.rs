@@ -214,7 +214,7 @@ fn another_compaction_of_the_backup_takes_no_way_back_away() {
     assert!(ran.said().contains("takes the record back: longhaul undo work"), "{}", ran.stderr);
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("out.jsonl was written by it and stays"), "{}", undone.stderr);
-    assert!(!undone.said().contains("the agent sees the whole conversation"), "{}", undone.stderr);
+    assert!(!undone.said().contains("the agent sees the conversation as it did before"), "{}", undone.stderr);
     assert!(undone.said().contains("session.jsonl is still compacted"), "{}", undone.stderr);
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("session.jsonl is as it was before"), "{}", undone.stderr);
@@ -342,7 +342,7 @@ fn one_undo_puts_one_file_back() {
     assert_eq!(are_back(), [false, true]);
     let undone = run(&folder, &["undo", "work"]);
     assert!(
-        undone.said().contains("no summary is in force: the agent sees the whole conversation"),
+        undone.said().contains("no summary is in force: the agent sees the conversation as it did before"),
         "{}",
         undone.stderr
     );
