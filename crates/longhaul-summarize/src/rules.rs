@@ -56,6 +56,7 @@ mod passing;
 mod persons;
 mod proposals;
 mod questions;
+mod quoted;
 mod records;
 mod rejected;
 mod render;

@@ -109,6 +109,8 @@ impl<'a> Choice<'a> {
             *needed += if places.tickets.hold(at) { TICKET } else { 0 };
             *needed -= if places.worked.holds(&pool.all()[at]) { WORKED } else { 0 };
         }
+        let added = needed.iter_mut().zip(pool.all()).filter(|(_, one)| one.kind == StatementKind::Added);
+        added.filter(|(_, one)| one.is_comment()).for_each(|(needed, _)| *needed -= ADDED_COMMENT);
         let end = pool.all().last().map_or(1, |last| i64::from(last.message) + 1);
         let chosen = needed.iter_mut().zip(pool.all()).filter(|(_, one)| one.tells_choice());
         for (needed, one) in chosen {
@@ -392,6 +394,9 @@ const OF_OTHERS: i32 = 4000;
 
 /// What it takes away that a person only asks something: what there is to know of it is in the answer, and what else they said is not.
 const ASKED: i32 = 1500;
+
+/// What it takes away that an added line only comments on the code: what the code does now is in the lines beside it.
+const ADDED_COMMENT: i32 = 1500;
 
 /// What it takes away that a statement is a step of a plan that was worked through.
 const WORKED: i32 = 1200;

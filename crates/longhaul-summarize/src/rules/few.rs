@@ -4,12 +4,12 @@
 use longhaul_extract::{decides, ends_with_question, speaker::Speakers};
 use longhaul_transcript::{Entry, Origin, Role, has_summary_header};
 
-use super::asks::asks_something;
+use super::{asks::asks_something, quoted};
 
 /// The messages of a conversation that many rules ask for, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Few<'e> {
-    /// Those in which a person says something, each with what they sent.
+    /// Those in which a person says something, each with what they sent, without what it only repeats of the answer before.
     persons: Vec<(&'e Entry, &'e str)>,
     /// Those of them that ask for something.
     asking: Vec<(&'e Entry, &'e str)>,
@@ -38,6 +38,7 @@ impl<'e> Few<'e> {
     /// Finds them among `entries`.
     pub(super) fn among(entries: &'e [Entry], speakers: &Speakers) -> Few<'e> {
         let mut few = Few::default();
+        let mut answer = None;
         for entry in entries {
             let message = &*entry.message;
             if message.texts().any(has_summary_header) {
@@ -46,10 +47,14 @@ impl<'e> Few<'e> {
             if message.role == Role::User || message.role == Role::Assistant && ends_with_question(message) {
                 few.demanding.push(entry.clone());
             }
+            if message.role == Role::Assistant && message.texts().next().is_some() {
+                answer = Some(message);
+            }
             match message.role {
                 Role::User => {
                     few.users.push(entry.clone());
                     if let Some(text) = sent(entry, speakers) {
+                        let text = quoted::own(text, answer);
                         few.persons.push((entry, text));
                         few.asking.extend(asks_something(text).then_some((entry, text)));
                     }

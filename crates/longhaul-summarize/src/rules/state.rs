@@ -53,7 +53,11 @@ impl Fixed<'_> {
             let name = FileNote::spelled(path.rsplit('/').next().unwrap_or(path));
             let more =
                 if since.len() > 1 { format!(", {} edits in all", since.len()) } else { String::new() };
-            lines.push(format!("edited since then: {name} (m{message}){more}"));
+            // Who reads that all of a list is done takes the work for done, or for no more than the list.
+            let is_done =
+                items.iter().all(|item| matches!(item.state, TodoState::Done | TodoState::Cancelled));
+            let unlisted = if is_done { ", and not on the list" } else { "" };
+            lines.push(format!("edited since then{unlisted}: {name} (m{message}){more}"));
         }
         if let Some(asked) = self.asked_last().filter(|asked| *asked > told && !lines.is_empty()) {
             lines.push(format!("asked since then: m{asked}"));

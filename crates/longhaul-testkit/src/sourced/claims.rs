@@ -236,7 +236,7 @@ impl<'e> Sources<'e> {
                 .and_then(|asked| self.messages.get(&asked))
                 .is_some_and(|asked| asked.role == Role::User);
         }
-        if word == "edited since then" {
+        if ["edited since then", "edited since then, and not on the list"].contains(&word) {
             let name = items.split(" (m").next().unwrap_or_default();
             let edited = first_handle(items).filter(|edited| *edited > list);
             return edited

@@ -141,7 +141,7 @@ fn what_was_done_after_a_check_a_list_and_the_last_words_is_told_with_them() {
     let text = draft(WENT_ON, 900).text;
     for told in [
         "cargo test: passed (m3), 12 passed, 0 failed; edited since: queue.rs, lock.rs",
-        "done: Mend the queue\nedited since then: lock.rs (m8), 2 edits in all\nasked since then: m5",
+        "done: Mend the queue\nedited since then, and not on the list: lock.rs (m8), 2 edits in all\nasked since then: m5",
         "## The assistant's last words (m6, then 3 calls, 2 messages with edits, the last in m10)",
     ] {
         assert!(text.contains(told), "{told} is missing in\n{text}");
