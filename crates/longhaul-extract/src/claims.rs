@@ -3,9 +3,9 @@
 //! Words that are alike are not enough, as two rules may be alike and both hold: the newer sentence names what it takes the place of, or says
 //! the same of the same thing but for one value.
 
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
-use crate::constraints::is_passing_wish;
+use crate::{constraints::is_passing_wish, memo::Memo};
 
 mod clause;
 mod old;
@@ -21,7 +21,7 @@ use stopped::{Side, stopped};
 use words::{CHOOSING, MARKS, UNSURE, WHETHER, is_among};
 
 /// A sentence in which a person says how something is, is to be, or is to be no more.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Claim {
     text: String,
     /// A bit for each word that tells something: most sentences have none in common.
@@ -37,13 +37,22 @@ pub struct Claim {
     side: Option<(Side, Vec<String>)>,
 }
 
+thread_local! {
+    static CLAIMS: RefCell<Memo<Option<Arc<Claim>>>> = RefCell::default();
+}
+
 impl Claim {
     /// Reads a sentence. A question claims nothing, nor does who supposes something or says what others say.
-    pub fn of(sentence: &str) -> Option<Claim> {
+    pub fn of(sentence: &str) -> Option<Arc<Claim>> {
         let sentence = sentence.trim();
-        if sentence.len() > LONGEST || sentence.ends_with(['?', '？', ':']) {
-            return None;
-        }
+        let may_claim = sentence.len() <= LONGEST && !sentence.ends_with(['?', '？', ':']);
+        may_claim
+            .then(|| Memo::read(&CLAIMS, sentence, |sentence| Claim::read(sentence).map(Arc::new)))?
+            .as_ref()
+            .clone()
+    }
+
+    fn read(sentence: &str) -> Option<Claim> {
         let padded = clause::padded(sentence);
         let supposes = WHETHER.iter().any(|word| padded[1..].starts_with(word));
         if supposes || is_among(UNSURE, &padded) {

@@ -3,6 +3,7 @@
 use std::{
     cell::{OnceCell, RefCell},
     rc::Rc,
+    sync::Arc,
 };
 
 use longhaul_extract::{Claim, Decision, sentences, speaker::Speakers};
@@ -43,7 +44,7 @@ impl LastRead {
 #[derive(Debug)]
 pub(super) struct Claimed {
     pub(super) said: Decision,
-    pub(super) claim: Claim,
+    pub(super) claim: Arc<Claim>,
 }
 
 impl Claims {
