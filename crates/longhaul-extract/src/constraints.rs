@@ -18,6 +18,7 @@ mod taken_back;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod things;
 
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};

@@ -9,6 +9,7 @@ use super::{
     markers::{Revocation, forbids, lifts, permits, revocation},
     naming::Naming,
     taken_back::{FORGET, begins},
+    things::Things,
 };
 
 /// What a sentence is compared by.
@@ -23,6 +24,7 @@ pub(super) struct Telling {
     clauses: Vec<BTreeSet<String>>,
     /// What it names: of the folder, the one of orders.
     pub(super) naming: Naming,
+    things: Things,
     /// What it wants something for: "use tabs for the tables".
     thing: BTreeSet<String>,
     /// What it claims.
@@ -54,6 +56,7 @@ impl Telling {
             lets_go: revocation(sentence) == Some(Revocation::LetsGo),
             clauses,
             naming: Naming::of(sentence),
+            things: Things::of(sentence),
             thing: sentence.split_once(FOR).map(|(_, thing)| stems(thing)).unwrap_or_default(),
             claim: Claim::of(sentence),
         }
@@ -79,6 +82,7 @@ impl Telling {
         is_of
             && !are_alike
             && !self.naming.is_of_another(&by.naming)
+            && !self.things.are_others(&by.things)
             && (self.clauses.iter().any(shares) || is_for_the_same())
     }
 }
@@ -90,6 +94,7 @@ pub(super) struct Lifting {
     /// What something else is chosen for in the place of what is taken back by its name.
     thing: BTreeSet<String>,
     naming: Naming,
+    things: Things,
     /// It takes something back.
     lets_go: bool,
     /// It allows or changes what was forbidden.
@@ -127,6 +132,7 @@ impl Lifting {
             stems: choice.parts.iter().copied().flat_map(stems).collect(),
             thing: choice.things.iter().copied().flat_map(stems).collect(),
             naming: Naming::of(sentence),
+            things: Things::of(sentence),
             lets_go,
             allows,
             turns,
@@ -185,7 +191,7 @@ fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the beginnings of what a sentence names: words of four letters, and shorter ones in capitals or without a vowel (`npm`).
-fn stems(sentence: &str) -> BTreeSet<String> {
+pub(super) fn stems(sentence: &str) -> BTreeSet<String> {
     let short = sentence.split(|c: char| !c.is_alphanumeric());
     let is_name = |word: &&str| {
         let is_short = (2..4).contains(&word.len()) && word.chars().all(|c| c.is_ascii_alphabetic());
