@@ -10,6 +10,7 @@ use crate::memo::Memo;
 mod abroad;
 mod built;
 mod cases;
+mod chatter;
 mod facts;
 mod labels;
 mod passing;
@@ -96,7 +97,7 @@ fn read_plain(sentence: &str) -> Option<Reading> {
             None
         };
     }
-    if built::only_muses(&words) {
+    if built::only_muses(&words) || chatter::is_chatter(&words) {
         return None;
     }
     for (phrases, kind) in PHRASES {
