@@ -105,7 +105,11 @@ impl Claim {
             let pairs = self.clauses.iter().flat_map(|was| later.clauses.iter().map(move |now| (was, now)));
             pairs.into_iter().any(|(was, now)| {
                 let names_it = later.clauses.len() > 1 && value::is_named(was, &later.clauses, now);
-                value::is_another(was, now, later.is_marked || names_it, names_it)
+                // What is another value stands behind the verb.
+                let both = was.words.first().zip(now.words.first());
+                let begin_alike = both.is_some_and(|(was, now)| was.stem == now.stem);
+                (begin_alike || names_it)
+                    && value::is_another(was, now, later.is_marked || names_it, names_it)
                     || value::is_moved(was, now)
                     || (later.is_marked || value::are_limits(was, now))
                         && value::has_another_measure(was, now)

@@ -42,11 +42,14 @@ fn moves_house(was: &Clause, now: &Clause) -> bool {
     let ([who, lives, old @ ..], [one, moved, to, new @ ..]) = (&was.words[..], &now.words[..]) else {
         return false;
     };
+    if moved.text != "moved" || to.text != "to" {
+        return false;
+    }
     let old = old.iter().position(|word| word.text == "in").map(|at| &old[at + 1..]);
     let places = old.and_then(|old| old.first()).zip(new.first());
     let is_another = places.is_some_and(|(old, new)| old.is_name && new.is_name && old.stem != new.stem);
     let is_same_one = PERSONS.contains(&&*who.text) && who.text == one.text;
-    is_same_one && LIVING.contains(&&*lives.text) && moved.text == "moved" && to.text == "to" && is_another
+    is_same_one && LIVING.contains(&&*lives.text) && is_another
 }
 
 /// "Keep the flag dark_mode off", "turn the flag dark_mode on".
@@ -108,8 +111,13 @@ fn is_open_to_all(was: &Clause, now: &Clause) -> bool {
         let at = clause.words.iter().position(|word| ALLOWED.contains(&&*word.text))?;
         Some((clause.words.first()?, clause.words.get(at + 1)?))
     }
-    let (Some((who, does)), Some((all, do_))) = (may(was), may(now)) else { return false };
-    was.is_limited && ANYBODY.contains(&&*all.text) && who.stem != all.stem && does.stem == do_.stem
+    let is_anybodys = |first: &Word| ANYBODY.contains(&&*first.text);
+    if !was.is_limited || !now.words.first().is_some_and(is_anybodys) {
+        return false;
+    }
+    may(was)
+        .zip(may(now))
+        .is_some_and(|((who, one), (all, other))| who.stem != all.stem && one.stem == other.stem)
 }
 
 /// "Sofia approves the expenses", "expenses are approved by Henrik".

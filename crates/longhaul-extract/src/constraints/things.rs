@@ -112,3 +112,46 @@ const PLACES: &[&str] = &["in", "before", "inside", "during"];
 /// What ends that.
 const ENDS_OF_PLACES: &[&str] =
     &["is", "are", "of", "for", "to", "with", "on", "and", "or", "but", "from", "at", "may", "can", "by"];
+
+#[cfg(test)]
+mod tests {
+    use longhaul_transcript::Constraint;
+
+    use super::super::lifted_by_each;
+
+    #[test]
+    fn what_lifts_names_the_same_act_and_the_same_thing() {
+        let lifts = |was: &str, now: &str| {
+            let said =
+                |message: u64, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
+            !lifted_by_each(&[said(0, was), said(1, now)])[1].is_empty()
+        };
+        for (was, now) in [
+            ("Never rename columns in the ledger.", "Rename the column in the sketch."),
+            ("Never email clients before noon.", "You may email me at any time."),
+            ("No jokes in the release mail.", "Jokes in our standup are fine."),
+            (
+                "Always ask before you delete a branch.",
+                "You no longer have to ask me before you order lunch.",
+            ),
+            ("Do not cite the blog.", "You can cite the paper."),
+            ("Always lock the door.", "The door is now blue."),
+            ("Never log card numbers.", "You may log card types."),
+            ("Never edit the glossary.", "Edit the draft instead."),
+        ] {
+            assert!(!lifts(was, now), "{was} / {now}");
+        }
+        for (was, now) in [
+            ("Never rename columns in the ledger.", "You may rename columns in the ledger again."),
+            ("No jokes in the release mail.", "Jokes in the release mail are fine now."),
+            (
+                "Always ask before you delete a branch.",
+                "You no longer have to ask before you delete a branch.",
+            ),
+            ("Never push.", "You may push the docs."),
+            ("Don't cite the blog.", "OK, citing the blog is fine after all."),
+        ] {
+            assert!(lifts(was, now), "{was} / {now}");
+        }
+    }
+}
