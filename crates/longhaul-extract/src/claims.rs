@@ -3,15 +3,18 @@
 //! Words that are alike are not enough, as two rules may be alike and both hold: the newer sentence names what it takes the place of, or says
 //! the same of the same thing but for one value.
 
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
-use crate::constraints::is_passing_wish;
+use crate::{constraints::is_passing_wish, memo::Memo};
 
 mod clause;
+mod keys;
 mod old;
+mod setting;
 mod stopped;
 #[cfg(test)]
 mod tests;
+mod turned;
 mod value;
 mod words;
 
@@ -21,11 +24,13 @@ use stopped::{Side, stopped};
 use words::{CHOOSING, MARKS, UNSURE, WHETHER, is_among};
 
 /// A sentence in which a person says how something is, is to be, or is to be no more.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Claim {
     text: String,
     /// A bit for each word that tells something: most sentences have none in common.
     mask: u128,
+    /// The keys by which it is found, and those of what it may take the place of.
+    keys: [Vec<u64>; 2],
     clauses: Vec<Clause>,
     /// It says that something is otherwise than it was.
     is_marked: bool,
@@ -35,31 +40,54 @@ pub struct Claim {
     stopped: Option<Vec<String>>,
     /// What is dropped or kept.
     side: Option<(Side, Vec<String>)>,
+    /// It may say in other words what something is.
+    may_set: bool,
+    /// It may turn something that was said.
+    may_turn: bool,
+}
+
+thread_local! {
+    static CLAIMS: RefCell<Memo<Option<Arc<Claim>>>> = RefCell::default();
 }
 
 impl Claim {
     /// Reads a sentence. A question claims nothing, nor does who supposes something or says what others say.
-    pub fn of(sentence: &str) -> Option<Claim> {
+    pub fn of(sentence: &str) -> Option<Arc<Claim>> {
         let sentence = sentence.trim();
-        if sentence.len() > LONGEST || sentence.ends_with(['?', '？', ':']) {
-            return None;
-        }
+        let may_claim = sentence.len() <= LONGEST && !sentence.ends_with(['?', '？', ':']);
+        may_claim
+            .then(|| Memo::read(&CLAIMS, sentence, |sentence| Claim::read(sentence).map(Arc::new)))?
+            .as_ref()
+            .clone()
+    }
+
+    fn read(sentence: &str) -> Option<Claim> {
         let padded = clause::padded(sentence);
         let supposes = WHETHER.iter().any(|word| padded[1..].starts_with(word));
         if supposes || is_among(UNSURE, &padded) {
             return None;
         }
         let clauses = clauses(sentence);
+        let is_marked = is_among(MARKS, &padded);
+        let is_set = |clause: &Clause| clause.is_label || setting::may_set(clause);
         let stems = || clauses.iter().flat_map(Clause::telling);
-        let mask = stems().fold(0, |mask, stem| mask | bit(stem));
-        (mask != 0).then(|| Claim {
-            text: sentence.to_owned(),
-            mask,
-            is_marked: is_among(MARKS, &padded),
-            old: old::all(&clauses),
-            stopped: stopped(sentence),
-            side: clauses.iter().find_map(stopped::side),
-            clauses,
+        let is_of_home = clauses.iter().any(turned::is_of_home);
+        let home = if is_of_home { bit(HOME) } else { 0 };
+        let mask = stems().fold(home, |mask, stem| mask | bit(stem));
+        (mask != 0).then(|| {
+            Claim {
+                text: sentence.to_owned(),
+                mask,
+                keys: Default::default(),
+                is_marked,
+                may_set: is_marked || clauses.iter().any(is_set),
+                may_turn: is_marked || clauses.len() > 1 || clauses.iter().any(turned::may_turn),
+                old: old::all(&clauses),
+                stopped: stopped(sentence),
+                side: clauses.iter().find_map(stopped::side),
+                clauses,
+            }
+            .with_keys()
         })
     }
 
@@ -70,17 +98,23 @@ impl Claim {
 
     /// Returns whether what somebody said `later` takes the place of this.
     pub fn is_overtaken_by(&self, later: &Claim) -> bool {
-        if self.mask & later.mask == 0 || self.text == later.text {
+        if self.mask & later.mask == 0 || !self.shares_a_key(later) || self.text == later.text {
             return false;
         }
         let is_said_anew = || {
             let pairs = self.clauses.iter().flat_map(|was| later.clauses.iter().map(move |now| (was, now)));
             pairs.into_iter().any(|(was, now)| {
                 let names_it = later.clauses.len() > 1 && value::is_named(was, &later.clauses, now);
-                value::is_another(was, now, later.is_marked || names_it, names_it)
+                // What is another value stands behind the verb.
+                let both = was.words.first().zip(now.words.first());
+                let begin_alike = both.is_some_and(|(was, now)| was.stem == now.stem);
+                (begin_alike || names_it)
+                    && value::is_another(was, now, later.is_marked || names_it, names_it)
                     || value::is_moved(was, now)
-                    || later.is_marked && value::has_another_measure(was, now)
-            })
+                    || (later.is_marked || value::are_limits(was, now))
+                        && value::has_another_measure(was, now)
+                    || later.may_turn && turned::is_turned(was, now, &later.clauses, later.is_marked)
+            }) || later.may_set && self.clauses.iter().any(|was| setting::is_set_anew(was, later))
         };
         let is_stopped = || {
             let stopped = later.stopped.as_deref();
@@ -99,14 +133,20 @@ impl Claim {
 
     /// Returns whether it has what may take the place of something said before: a word of change, something given up, a figure or a date.
     pub fn may_overtake(&self) -> bool {
-        let changes =
-            |clause: &Clause| clause.change.is_some() || clause.words.iter().any(value::is_figure_or_date);
+        let may =
+            |clause: &Clause| clause.words.iter().any(value::is_figure_or_date) || value::may_be_who(clause);
+        self.clauses.len() > 1 || self.changes_by_words() || self.clauses.iter().any(may)
+    }
+
+    /// Returns whether it may take the place of what does not begin as it does: it says so, or names what it changes.
+    fn changes_by_words(&self) -> bool {
+        let limits = |clause: &Clause| clause.words.iter().any(|word| words::UPPER.contains(&&*word.text));
         self.is_marked
             || !self.old.is_empty()
             || self.stopped.is_some()
             || self.side.is_some()
-            || self.clauses.len() > 1
-            || self.clauses.iter().any(changes)
+            || self.may_set
+            || self.clauses.iter().any(|clause| limits(clause) || turned::may_turn(clause))
     }
 
     /// Returns whether what somebody said `later` is of the same thing, whatever it says of that: it has half of the words that tell
@@ -122,11 +162,11 @@ impl Claim {
 }
 
 fn bit(stem: &str) -> u128 {
-    let hash = stem.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    1 << (hash >> 57)
+    1 << (keys::hash(keys::WORD, stem) >> 57)
 }
+
+/// Stands for where somebody lives, which two sentences may say without a word in common.
+const HOME: &str = "home";
 
 /// Bytes of the longest sentence that is read.
 const LONGEST: usize = 240;

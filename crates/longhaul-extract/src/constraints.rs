@@ -1,6 +1,6 @@
 //! What persons demand and set down: rules, wishes, goals and facts to be remembered, in whole sentences.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_transcript::{Constraint, Entry, Message, Origin, Role, Speaker};
 
@@ -15,8 +15,10 @@ mod naming;
 #[cfg(test)]
 mod planted;
 mod taken_back;
+mod telling;
 #[cfg(test)]
 mod tests;
+mod things;
 
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
@@ -25,7 +27,8 @@ pub use naming::are_of_two;
 pub use taken_back::lifted_by_each;
 
 use markers::revocation;
-use taken_back::{Before, Telling};
+use taken_back::Before;
+use telling::Telling;
 
 /// Something a person demands or sets down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +118,7 @@ pub fn ends_with_question(message: &Message) -> bool {
 #[derive(Clone, Debug)]
 struct Found {
     demand: Demand,
-    telling: Telling,
+    telling: Arc<Telling>,
 }
 
 /// Returns the speaker of a message that has the role of the user and is the system's.

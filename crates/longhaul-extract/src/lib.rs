@@ -10,6 +10,7 @@ mod decisions;
 mod fields;
 mod files;
 mod index;
+mod memo;
 mod name_parts;
 mod rank;
 mod statements;

@@ -47,6 +47,7 @@ mod later;
 mod lines;
 mod lists;
 mod marked;
+mod marks;
 mod newer;
 mod noise;
 mod options;
@@ -102,6 +103,7 @@ use goal::Goal;
 use idle::{Idle, Spent};
 use later::Later;
 use lists::Lists;
+use marks::Marks;
 use options::Options;
 use overruled::Overruling;
 use overtaken::Overtaken;
@@ -370,8 +372,9 @@ impl<'a> Reading<'a> {
         let kept = request.kept.iter().filter_map(|entry| Some((entry, few::sent(entry, speakers)?)));
         let persons = few.persons.iter().copied().chain(kept.collect::<Vec<_>>());
         let persons = persons.map(|(entry, text)| (entry.id.ordinal, text)).collect::<Vec<_>>();
-        let overtaken = Overtaken::new(&judged, &overruling, &summary.constraints, persons.into_iter());
-        newer::add(&mut summary.constraints, &overtaken, few.persons);
+        let overtaken = Overtaken::new(&judged, &overruling, &summary.constraints, persons.iter().copied());
+        newer::add(&mut summary.constraints, &overtaken);
+        let marks = Marks::new(&overtaken, &summary.constraints, &persons, request.kept);
         let undone = Undone::read(request, &acts, few);
         let trail = Trail::new(&summary.files, request.limit.scaled(TRAIL_SHARE), request.counter);
         let known = (&undone, &trail, earlier.as_ref());
@@ -404,6 +407,7 @@ impl<'a> Reading<'a> {
             rejected: &self.rejected,
             talkers: &self.talkers,
             overtaken: &overtaken,
+            marks: &marks,
             rules: &summary.constraints,
             shown: persons::shown(&summary.constraints, request.kept),
             pool,

@@ -1,8 +1,8 @@
 //! The clauses of a sentence, without what only leads in or says since when.
 
 use super::words::{
-    ADVERBS, AFTERTHOUGHTS, ARTICLES, BEING, CHANGING, DID, EMPTY, HAVING, OPENERS, OPENING_PHRASES, ORDERS,
-    PERSONS,
+    ADVERBS, AFTERTHOUGHTS, ARTICLES, BEING, CHANGING, CHOOSING, DID, EMPTY, HAVING, OPENERS,
+    OPENING_PHRASES, ORDERS, PERSONS,
 };
 
 /// A word of a sentence.
@@ -26,6 +26,10 @@ pub(super) struct Clause {
     pub(super) change: Option<usize>,
     /// It speaks of one of several: "a meeting".
     pub(super) is_of_several: bool,
+    /// A colon stands behind it.
+    pub(super) is_label: bool,
+    /// It begins with "only".
+    pub(super) is_limited: bool,
 }
 
 impl Clause {
@@ -65,6 +69,7 @@ pub(super) fn is_denial(word: &str) -> bool {
 /// Returns the clauses of a sentence.
 pub(super) fn clauses(sentence: &str) -> Vec<Clause> {
     let mut all: Vec<Vec<Word>> = vec![Vec::new()];
+    let mut labels: Vec<usize> = Vec::new();
     for (nth, written) in sentence.split_whitespace().enumerate() {
         let bare = written.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '#' | '@'));
         if !bare.is_empty()
@@ -74,11 +79,14 @@ pub(super) fn clauses(sentence: &str) -> Vec<Clause> {
         }
         let ends = bare.is_empty() || written.ends_with([',', ';', ':', '.', '!', ')', '—', '–']);
         // "Mr." and "v1." end no clause.
-        if ends && all.last().is_some_and(|last| !last.is_empty()) && bare.chars().count() > 2 {
+        let is_short = bare.chars().count() <= 2 && written.ends_with('.');
+        if ends && all.last().is_some_and(|last| !last.is_empty()) && !is_short {
+            labels.extend(written.ends_with(':').then(|| all.len() - 1));
             all.push(Vec::new());
         }
     }
-    all.into_iter().map(clause).filter(|clause| !clause.words.is_empty()).collect()
+    let all = all.into_iter().enumerate().map(|(nth, words)| clause(words, labels.contains(&nth)));
+    all.filter(|clause| !clause.words.is_empty()).collect()
 }
 
 /// Returns a sentence in lower case with one blank around each word and no marks.
@@ -121,7 +129,8 @@ pub(super) fn stem(word: &str) -> String {
     }
 }
 
-fn clause(mut words: Vec<Word>) -> Clause {
+fn clause(mut words: Vec<Word>, is_label: bool) -> Clause {
+    let is_limited = words.first().is_some_and(|first| first.text == "only");
     let mut is_open = true;
     while is_open {
         let n_opening =
@@ -142,7 +151,7 @@ fn clause(mut words: Vec<Word>) -> Clause {
     });
     let change = words.iter().skip(1).position(|word| CHANGING.contains(&&*word.text)).map(|at| at + 1);
     let is_of_several = texts.iter().any(|text| ["a", "an", "another"].contains(&&**text));
-    Clause { verb: verb(&words), change, is_of_several, words }
+    Clause { verb: verb(&words), change, is_of_several, is_label, is_limited, words }
 }
 
 /// Returns whether `words` begin with a phrase.
@@ -155,8 +164,10 @@ fn verb(words: &[Word]) -> Option<usize> {
     let first = words.first()?;
     if PERSONS.contains(&&*first.text) {
         // "I restarted the phone" tells what was done.
-        let tells =
-            |word: &Word| word.text.ends_with("ed") && word.text != "need" || DID.contains(&&*word.text);
+        let tells = |word: &Word| {
+            word.text.ends_with("ed") && word.text != "need" && !CHOOSING.contains(&&*word.stem)
+                || DID.contains(&&*word.text)
+        };
         return words.get(1).filter(|word| !tells(word)).map(|_| 1);
     }
     let is_finite = |word: &Word| BEING.contains(&&*word.text) || HAVING.contains(&&*word.text);

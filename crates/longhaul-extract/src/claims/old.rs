@@ -2,7 +2,7 @@
 
 use super::{
     clause::{Clause, Word, begins, is_denial, telling},
-    words::{CHANGING, CHOOSING, FORGETTING, NOT_THINGS, PERSONS, PREPOSITIONS},
+    words::{CHANGING, CHOOSING, FORGETTING, GONE, NOT_THINGS, PERSONS, PREPOSITIONS},
 };
 
 /// What is given up, and what is said beside it.
@@ -33,6 +33,16 @@ pub(super) fn all(clauses: &[Clause]) -> Vec<Old> {
             let others: Vec<Word> = clauses.iter().flat_map(|one| one.words.iter().cloned()).collect();
             found.extend(Old::new(object(what), [&others, &rest(what)]));
         }
+        if clauses.len() > 1
+            && let Some(what) = gone(words)
+        {
+            let others: Vec<Word> = clauses
+                .iter()
+                .filter(|one| !std::ptr::eq(*one, clause))
+                .flat_map(|one| one.words.clone())
+                .collect();
+            found.extend(Old::new(what, [&others, &[]]));
+        }
         for at in 1..words.len() {
             let behind = &words[at..];
             if begins(behind, &["instead", "of"]) || begins(behind, &["rather", "than"]) {
@@ -50,6 +60,17 @@ pub(super) fn all(clauses: &[Clause]) -> Vec<Old> {
         }
     }
     found
+}
+
+/// "Saturn is booked", "we are dropping Stripe", "no more Friday deploys": what is said beside it takes its place.
+fn gone(words: &[Word]) -> Option<&[Word]> {
+    let ends = GONE.iter().find(|end| begins(&words[words.len().saturating_sub(end.len())..], end));
+    let drops = |at: &usize| begins(&words[*at..], &["dropping"]);
+    // "No" only opens a clause, and is left out there.
+    let no_more = if begins(words, &["more"]) { Some(0) } else { None };
+    let dropped = no_more.or_else(|| (0..words.len().min(3)).find(drops)).map(|at| &words[at + 1..]);
+    let what = ends.map(|end| &words[..words.len() - end.len()]).or(dropped)?;
+    Some(what).filter(|what| what.iter().any(|word| !PERSONS.contains(&&*word.text)))
 }
 
 /// "from MySQL to MariaDB", "replace MySQL with MariaDB".

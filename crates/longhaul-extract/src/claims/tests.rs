@@ -19,6 +19,16 @@ fn what_is_alike_and_of_something_else_does_not() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn what_takes_the_place_of_something_is_found_by_its_keys() {
+    let is_found = |was: &str, now: &str| {
+        let (Some(was), Some(now)) = (Claim::of(was), Claim::of(now)) else { return false };
+        now.may_overtake() && was.keys().iter().any(|key| now.keys_of_change().contains(key))
+    };
+    let lost: Vec<&(&str, &str)> = OVERTAKEN.iter().filter(|(was, now)| !is_found(was, now)).collect();
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
 const OVERTAKEN: &[(&str, &str)] = &[
     ("The CLI will be called marmot.", "The CLI will be called badger, not marmot."),
     ("I decided that the CLI will be called marmot.", "The CLI will be called badger, not marmot."),
@@ -62,6 +72,34 @@ const OVERTAKEN: &[(&str, &str)] = &[
     ("Sign every commit.", "Stop signing commits."),
     ("Ask me before you push.", "No need to ask me before you push."),
     ("Let's cap uploads at 25 MB.", "Let's cap uploads at 50 MB instead."),
+    ("The kiosk password is heather.", "The kiosk password changed to foxglove."),
+    ("Our warehouse is in Ghent.", "We moved the warehouse to Bruges."),
+    ("The audit is on 4 March.", "They postponed the audit to 18 March."),
+    ("I live in Turin.", "I moved to Parma in spring."),
+    ("My badge number ends in 88.", "My badge ends in 91 now."),
+    ("The quota is 20 uploads per day.", "They raised the quota to 35 uploads per day."),
+    ("The tool is called Spindle.", "We renamed the tool to Bobbin."),
+    ("Fixtures live in fix/.", "I moved the fixtures to samples/."),
+    ("The support email is help@orla.example.", "Support email: care@orla.example from now on."),
+    ("Use the old stamp for contracts.", "Don't use the old stamp for contracts any more."),
+    ("Invoices are signed by Petra.", "Invoices are signed by Gustav these days."),
+    ("Rosa checks the ledgers.", "Ledgers are checked by Emil from today."),
+    ("Make all headings blue.", "Make all headings green, I was wrong."),
+    ("The ferry leaves at 7:15.", "The ferry was rescheduled to 8:40."),
+    ("The owner is Ingrid.", "The owner is Bertil."),
+    ("We chose the Bergen hall.", "The Bergen hall fell through, Oslo it is."),
+    ("The talk is due at noon.", "New due time for the talk: 4 pm."),
+    ("Stay below 3 MB per upload.", "Uploads may be up to 6 MB."),
+    ("Use German quotes.", "Switch to French quotes."),
+    ("The wiki is private.", "We made the wiki public."),
+    ("Call the struct Basket.", "Rename the struct to Crate."),
+    ("Only Nils may deploy.", "Anyone in the office may deploy now."),
+    ("The batch size is 40.", "Batch size: 60."),
+    ("The backup timeout is 30 seconds.", "Make the backup timeout 50 seconds."),
+    ("Ulla is our contact at the port.", "Ulla left, Sten is our contact at the port now."),
+    ("Let's use Kafka.", "Let's not use Kafka, a table is enough."),
+    ("We will release on Mondays.", "No more Monday releases; we release on Thursdays."),
+    ("We meet in room Orion.", "Orion is booked, so we meet in room Vega."),
 ];
 
 const BOTH_HOLD: &[(&str, &str)] = &[
@@ -122,4 +160,42 @@ const BOTH_HOLD: &[(&str, &str)] = &[
     ("The launch is on Tuesday.", "If the launch moves to Thursday, tell Tom."),
     ("Production runs Postgres 14.", "Staging runs Postgres 16 now."),
     ("Mrs Balder has left.", "Mrs Balder has a question; the meeting is on Friday."),
+    ("The kiosk password is heather.", "The router password changed to foxglove."),
+    ("Our warehouse is in Ghent.", "We moved the archive to Bruges."),
+    ("The audit is on 4 March.", "They postponed the concert to 18 March."),
+    ("I live in Turin.", "My sister moved to Parma in spring."),
+    ("I live in Turin.", "I moved to the next chapter."),
+    ("My badge number ends in 88.", "My locker number ends in 91 now."),
+    ("Reports are written in Dutch.", "Letters are written in English now."),
+    ("The quota is 20 uploads per day.", "They raised the price to 35 euros per day."),
+    ("The tool is called Spindle.", "We renamed the branch to Bobbin."),
+    ("Fixtures live in fix/.", "I moved the fixtures of the parser to samples/."),
+    ("The support email is help@orla.example.", "Billing email: care@orla.example."),
+    ("Use the old stamp for contracts.", "Don't use the new stamp for contracts."),
+    ("Rosa checks the ledgers.", "The locks are checked by Emil these days."),
+    ("Make all headings blue.", "Make all buttons green now."),
+    ("The ferry leaves at 7:15.", "The train was rescheduled to 8:40."),
+    ("The owner is Ingrid.", "The editor is Bertil."),
+    ("My brother is called Max.", "My cousin is called Tom."),
+    ("We chose the Bergen hall.", "The Oslo plan fell through, what now?"),
+    ("Stay below 3 MB per upload.", "Downloads may be up to 6 MB."),
+    ("Use German quotes.", "Switch to the next page."),
+    ("The wiki is private.", "We made the picnic public."),
+    ("Call the struct Basket.", "Call the office Monday."),
+    ("Only Nils may deploy.", "Anyone in the office may comment now."),
+    ("The batch size is 40.", "Page size: 60."),
+    ("The backup timeout is 30 seconds.", "Make the login timeout 50 seconds."),
+    ("Ulla is our contact at the port.", "Ulla left a note, Sten is our contact at the bank now."),
+    ("Keep the option fast_start off.", "Turn the option slow_start on."),
+    ("We will release on Mondays.", "No more Monday blues for me; we celebrate on Thursdays."),
+    ("We meet in room Orion.", "Orion is a bright constellation, so we look up."),
+    ("The heading is blue.", "The sky turned grey yesterday."),
+    ("The deadline is Friday.", "On Friday we moved the chairs to the hall."),
+    ("Our server is in Frankfurt.", "We moved the server meeting to Dublin."),
+    ("The limit is 50 requests.", "The limit was raised by nobody."),
+    ("The report is due at noon.", "Reminder: the report has 12 pages."),
+    ("The repo is private.", "The old repo was made public years ago."),
+    ("My daughter is seven.", "My son turned eight yesterday."),
+    ("The meeting is on Tuesday.", "The kickoff meeting is on Thursday now."),
+    ("The app is called Lumen.", "We renamed the app folder to Candela."),
 ];

@@ -4,7 +4,7 @@ use super::{
     clause::{Clause, Word, is_denial, telling},
     words::{
         BEFORE_VALUES, BEING, CHOOSING, HAVING, KINDS_OF_PLACE, LIMITS, NUMBERED, NUMBERS, PERSONS,
-        PREPOSITIONS, WHEN,
+        PREPOSITIONS, UPPER, WHEN,
     },
 };
 
@@ -21,7 +21,8 @@ pub(super) fn is_another(was: &Clause, now: &Clause, is_sure: bool, names_it: bo
     }
     let (values, others) = (&was.words[old.0..old.1], &now.words[new.0..new.1]);
     // Most sentences that are alike say the same of many things.
-    let may_be = || !was.is_of_several && !now.is_of_several && is_plain(values) && is_plain(others);
+    let are_plain = || is_plain(values) && is_plain(others) || who_it_is(was, old) && who_it_is(now, new);
+    let may_be = || !was.is_of_several && !now.is_of_several && are_plain();
     if !is_sure && !may_be() {
         return false;
     }
@@ -41,8 +42,15 @@ pub(super) fn is_another(was: &Clause, now: &Clause, is_sure: bool, names_it: bo
     };
     // Behind a figure stands what it counts.
     let counted = after.get(1..).unwrap_or_default();
-    let is_certain = is_sure || kind != Kind::Word && has_thing(counted);
+    let is_certain = is_sure || kind != Kind::Word && has_thing(counted) || who_it_is(was, old);
     has_thing(after) && !values.iter().chain(others).any(says_more) && is_value && is_certain
+}
+
+/// Returns whether a part of a clause is all that it says of a thing, and a name: "the owner is Lena".
+fn who_it_is(clause: &Clause, (from, to): Part) -> bool {
+    let is_last = to == clause.words.len() && from > 0;
+    let is = |word: &Word| ["is", "called", "named"].contains(&&*word.text);
+    is_last && to == from + 1 && clause.words[from].is_name && is(&clause.words[from - 1])
 }
 
 /// Returns whether a clause of `all` other than `now` names the value of `was`: "Mrs Balder has left; the contact is Mr Quill".
@@ -100,6 +108,17 @@ pub(super) fn has_another_measure(was: &Clause, now: &Clause) -> bool {
     unit == of && old != new && !things.is_empty() && things == thing(now)
 }
 
+/// Returns whether two clauses say how far something may go: "below 2 MB", "up to 4 MB".
+pub(super) fn are_limits(was: &Clause, now: &Clause) -> bool {
+    [was, now].iter().all(|clause| clause.words.iter().any(|word| UPPER.contains(&&*word.text)))
+}
+
+/// Returns whether a clause ends with a name that something is said to be.
+pub(super) fn may_be_who(clause: &Clause) -> bool {
+    let n_words = clause.words.len();
+    n_words > 1 && who_it_is(clause, (n_words - 1, n_words))
+}
+
 fn measure(clause: &Clause) -> Option<(&str, &str)> {
     let pair = clause.words.windows(2).find(|pair| {
         let is_figure = pair[0].text.bytes().all(|byte| byte.is_ascii_digit());
@@ -109,7 +128,7 @@ fn measure(clause: &Clause) -> Option<(&str, &str)> {
 }
 
 /// Returns the words behind the verb of a clause that are its value, where they are few.
-fn value_of(clause: &Clause) -> Option<&[Word]> {
+pub(super) fn value_of(clause: &Clause) -> Option<&[Word]> {
     let verb = clause.verb?;
     let is_finite = |word: &Word| BEING.contains(&&*word.text) || HAVING.contains(&&*word.text);
     let mut value = clause.from(verb);
@@ -136,14 +155,14 @@ fn differing(one: &[Word], other: &[Word]) -> Option<(Part, Part)> {
 
 /// What kind of value some words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Figure,
     When,
     Word,
 }
 
 impl Kind {
-    fn of(words: &[Word]) -> Option<Kind> {
+    pub(super) fn of(words: &[Word]) -> Option<Kind> {
         let has_digit =
             |word: &Word| NUMBERS.contains(&&*word.text) || word.text.contains(|c: char| c.is_ascii_digit());
         let is_path = |word: &Word| word.text.contains('/');

@@ -11,7 +11,8 @@ pub(super) const MARKS: &[&str] = &[
     " any more ", " anymore ", " again ", " correction ", " update ", " change of plan ",
     " change of plans ", " actually ", " second thought ", " second thoughts ", " changed my mind ",
     " no longer ", " after all ", " these days ", " going forward ", " in future ", " in the future ",
-    " moved ", " switched ", " from here on ", " make that ", " make it ", " newly ", " henceforth ",
+    " moved ", " switched ", " from here on ", " i was wrong ", " changed it ", " make that ", " make it ",
+    " newly ", " henceforth ",
 ];
 
 /// Who says these claims nothing: it is supposed, asked about, or said by others.
@@ -56,6 +57,7 @@ pub(super) const OPENING_PHRASES: &[&[&str]] = &[
     &["make", "that"],
     &["make", "it"],
     &["let's"],
+    &["let"],
     &["lets"],
     &["i", "decided", "that"],
     &["we", "decided", "that"],
@@ -124,7 +126,7 @@ pub(super) const HAVING: &[&str] = &[
     "has", "have", "uses", "runs", "listens", "lives", "ends", "begins", "starts", "expires", "closes",
     "opens", "costs", "takes", "goes", "go", "belongs", "belong", "needs", "supports", "sits", "lies",
     "happens", "reads", "writes", "points", "speaks", "deploys", "ships", "weighs", "reports", "answers",
-    "expects", "holds", "live", "end", "begin", "start", "run", "use",
+    "expects", "holds", "live", "end", "begin", "start", "run", "use", "leaves",
 ];
 
 /// What opens an order.
@@ -134,7 +136,7 @@ pub(super) const ORDERS: &[&str] = &[
     "send", "add", "commit", "push", "test", "release", "build", "ask", "tell", "mark", "prefix", "quote",
     "support", "start", "save", "print", "return", "default", "include", "document", "speak", "go", "stick",
     "stay", "assume", "follow", "indent", "ship", "order", "serve", "print", "respond", "explain", "check",
-    "show",
+    "show", "invoice", "bill",
 ];
 
 /// Words that demand something.
@@ -164,7 +166,7 @@ pub(super) const WHEN: &[&str] = &[
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays",
     "wednesdays", "thursdays", "fridays", "saturdays", "sundays", "january", "february", "march", "april",
     "june", "july", "august", "september", "october", "november", "december", "tomorrow", "noon", "midnight",
-    "spring", "summer", "autumn", "winter",
+    "spring", "summer", "autumn", "winter", "pm",
 ];
 
 /// What may stand behind the name of one of its kind: "the Dublin region".
@@ -177,7 +179,8 @@ pub(super) const KINDS_OF_PLACE: &[&str] = &[
 pub(super) const CHANGING: &[&str] = &[
     "moves", "moved", "move", "changes", "changed", "switches", "switched", "switch", "shifts", "shifted",
     "slips", "slipped", "postponed", "delayed", "pushed", "raised", "lowered", "increased", "reduced",
-    "bumped", "rises", "drops", "dropped", "migrated", "migrate", "upgraded", "renamed",
+    "bumped", "rises", "drops", "dropped", "migrated", "migrate", "upgraded", "renamed", "rename",
+    "rescheduled", "raise", "lower", "turned",
 ];
 
 /// Stems of the words by which something is chosen: they say nothing of it.
@@ -222,3 +225,44 @@ pub(super) const LIMITS: &[&str] = &[
     "keep", "limit", "max", "least", "below", "cap", "hav", "mak", "allow", "up", "at", "within", "long",
     "maximum", "exced", "stay",
 ];
+
+/// Which way something is moved.
+pub(super) const PARTICLES: &[&str] =
+    &["back", "up", "down", "forward", "was", "were", "got", "is", "been", "over"];
+
+/// Stems of what says only that the words of a thing have a value: "the new due time for the report".
+pub(super) const NEW_VALUES: &[&str] = &["dat", "tim", "new", "valu", "nam", "number"];
+
+/// What stands before a colon and is no thing.
+pub(super) const LEADING_IN: &[&str] =
+    &["correction", "update", "note", "reminder", "rule", "remember", "important"];
+
+/// How somebody makes a thing something.
+pub(super) const SETTING: &[&str] = &["make", "made", "set"];
+
+/// How somebody says where they live.
+pub(super) const LIVING: &[&str] = &["live", "am", "are", "sit", "work"];
+
+/// How somebody begins to do what another did: "takes over".
+pub(super) const SUCCEEDING: &[&str] = &["takes", "took", "take"];
+
+/// Who all are.
+pub(super) const ANYBODY: &[&str] = &["anyone", "anybody", "everyone", "everybody", "all"];
+
+/// What says who may do something.
+pub(super) const ALLOWED: &[&str] = &["may", "can"];
+
+/// What says of something that it is not to be had any more, at the end of a short clause.
+pub(super) const GONE: &[&[&str]] = &[
+    &["is", "out"],
+    &["is", "gone"],
+    &["is", "booked"],
+    &["is", "taken"],
+    &["is", "dead"],
+    &["is", "no", "option"],
+    &["fell", "through"],
+    &["are", "out"],
+];
+
+/// What stands before the most that something may have.
+pub(super) const UPPER: &[&str] = &["below", "under", "up", "most", "max", "maximum"];

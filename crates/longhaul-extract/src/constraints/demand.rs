@@ -1,12 +1,16 @@
 //! Whether a sentence demands something: a label, a word of demand where it demands, an order.
 
+use std::cell::RefCell;
+
 use serde::{Deserialize, Serialize};
 
 use super::markers;
+use crate::memo::Memo;
 
 mod abroad;
 mod built;
 mod cases;
+mod chatter;
 mod facts;
 mod labels;
 mod passing;
@@ -67,6 +71,15 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
     if sentence.len() > MOST_BYTES {
         return None;
     }
+    *Memo::read(&READ, sentence, read_plain)
+}
+
+thread_local! {
+    static READ: RefCell<Memo<Option<Reading>>> = RefCell::default();
+}
+
+/// Reads a sentence that no label stands before.
+fn read_plain(sentence: &str) -> Option<Reading> {
     let plain = |kind| Some(Reading { kind, is_labelled: false });
     let words = Words::of(sentence);
     let text = &*words.text;
@@ -84,7 +97,7 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
             None
         };
     }
-    if built::only_muses(&words) {
+    if built::only_muses(&words) || chatter::is_chatter(&words) {
         return None;
     }
     for (phrases, kind) in PHRASES {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{markers::is_function_word, taken_back::stem};
+use super::{markers::is_function_word, telling::stem};
 
 /// Returns whether two sentences name different things in the same place: "the orders folder" and "the users folder", "the rollout in Leeds"
 /// and "the rollout in Porto". What is said of a thing may differ, as its value does: "the limit is 40" and "the limit is 60".

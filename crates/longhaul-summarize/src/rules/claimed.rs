@@ -3,8 +3,10 @@
 use std::{
     cell::{OnceCell, RefCell},
     rc::Rc,
+    sync::Arc,
 };
 
+use hashbrown::HashMap;
 use longhaul_extract::{Claim, Decision, sentences, speaker::Speakers};
 use longhaul_transcript::{Constraint, Entry, MessageId};
 
@@ -12,9 +14,11 @@ use longhaul_transcript::{Constraint, Entry, MessageId};
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     all: Vec<Claimed>,
-    /// The first message whose claims are compared with each other.
+    /// The first message that was read.
     from: u64,
-    /// The places of claims in whose place another one stands, and of the last one that does: each is compared with all behind it, once.
+    /// The places of what may take the place of something, oldest first, by the keys of what that may be.
+    later: OnceCell<HashMap<u64, Vec<usize>>>,
+    /// The places of claims in whose place another one stands, and of the last one that does.
     overtaken: OnceCell<Vec<(usize, usize)>>,
 }
 
@@ -43,14 +47,13 @@ impl LastRead {
 #[derive(Debug)]
 pub(super) struct Claimed {
     pub(super) said: Decision,
-    pub(super) claim: Claim,
+    pub(super) claim: Arc<Claim>,
 }
 
 impl Claims {
-    /// Returns what the newest of those `rules` claim that hold, oldest first, however long ago they were said.
+    /// Returns what those `rules` claim that hold, oldest first, however long ago they were said.
     pub(super) fn of_rules(rules: &[Constraint]) -> Claims {
-        let newest = &rules[rules.len().saturating_sub(MOST_COMPARED)..];
-        let holding = newest.iter().filter(|rule| rule.superseded_by.is_none());
+        let holding = rules.iter().filter(|rule| rule.superseded_by.is_none());
         let claimed = |rule: &Constraint| {
             let said = Decision { text: rule.text.clone(), message: rule.message };
             Some(Claimed { claim: Claim::of(&rule.text)?, said })
@@ -72,12 +75,11 @@ impl Claims {
                 claims.extend(sentences(start).filter_map(claimed));
             }
         }
-        let compared = &users[users.len().saturating_sub(MOST_COMPARED)..];
-        let from = compared.first().map_or(u64::MAX, |first| first.id.ordinal);
+        let from = users.first().map_or(u64::MAX, |first| first.id.ordinal);
         Claims { all: claims, from, ..Claims::default() }
     }
 
-    /// The first message whose claims are compared with each other.
+    /// The first message that was read.
     pub(super) fn from(&self) -> u64 {
         self.from
     }
@@ -89,21 +91,36 @@ impl Claims {
     }
 
     fn compared(&self) -> Vec<(usize, usize)> {
-        let newest = self.all.iter().enumerate().filter(|(_, one)| one.said.message >= self.from);
-        let later: Vec<(usize, &Claimed)> =
-            newest.clone().filter(|(_, one)| one.claim.may_overtake()).collect();
-        let overtaken = |(at, was): (usize, &Claimed)| {
-            let mut after = later.iter().rev().take_while(|(_, now)| now.said.message > was.said.message);
-            Some((at, after.find(|(_, now)| was.claim.is_overtaken_by(&now.claim))?.0))
-        };
-        newest.filter_map(overtaken).collect()
+        let all = self.all.iter().enumerate();
+        all.filter_map(|(at, was)| Some((at, self.last_over(&was.claim, was.said.message)?))).collect()
+    }
+
+    /// Returns the place of the last claim that takes the place of what was claimed in `message`. Of all of them only those are compared
+    /// that say the same up to the verb, or name something of it.
+    fn last_over(&self, was: &Claim, message: u64) -> Option<usize> {
+        let later = self.later.get_or_init(|| self.by_keys());
+        let found = was.keys().iter().filter_map(|key| later.get(key));
+        let mut found: Vec<usize> =
+            found.flatten().copied().filter(|at| self.all[*at].said.message > message).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().rfind(|at| was.is_overtaken_by(&self.all[*at].claim))
+    }
+
+    fn by_keys(&self) -> HashMap<u64, Vec<usize>> {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, one) in self.all.iter().enumerate().filter(|(_, one)| one.claim.may_overtake()) {
+            for key in one.claim.keys_of_change() {
+                places.entry(*key).or_default().push(at);
+            }
+        }
+        places
     }
 
     /// Returns the last claim that takes the place of what was `decided` in `message`.
     pub(super) fn by(&self, message: u64, decided: &str) -> Option<&Decision> {
-        let was = Claim::of(decided)?;
-        let is_over = |one: &&Claimed| one.claim.may_overtake() && was.is_overtaken_by(&one.claim);
-        self.after(message).find(is_over).map(|one| &one.said)
+        let at = self.last_over(&*Claim::of(decided)?, message)?;
+        Some(&self.all[at].said)
     }
 
     /// Returns whether a person names later what was `decided` in `message`: it may hold no more.
@@ -119,10 +136,6 @@ impl Claims {
 
 /// So many of the newest messages are read.
 const MOST_READ: usize = 120;
-
-/// All claims of so many of the newest messages, and of the newest rules and facts, are compared with each other; decisions with those
-/// that are read.
-const MOST_COMPARED: usize = 60;
 
 /// So many bytes of each piece of them.
 const MOST_BYTES: usize = 2_000;

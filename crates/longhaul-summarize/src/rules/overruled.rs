@@ -85,9 +85,9 @@ impl Overruling {
         }
         let mut by: Vec<Decision> = over.iter().flatten().map(|one| (*one).clone()).collect();
         let mut judged = Judged::default();
-        for (one, over) in all.into_iter().zip(over.iter().map(|over| over.map(|by| by.message))) {
+        for (one, over) in all.into_iter().zip(over.iter().copied()) {
             match over {
-                Some(by) => judged.overruled.push(Overruled { decision: one, by }),
+                Some(by) => judged.overruled.push(Overruled { decision: one, by: by.clone() }),
                 None => judged.standing.push(one),
             }
         }
@@ -116,8 +116,8 @@ pub(super) struct Judged {
 #[derive(Debug)]
 pub(super) struct Overruled {
     pub(super) decision: Decision,
-    /// The message that overrules it.
-    pub(super) by: u64,
+    /// What overrules it.
+    pub(super) by: Decision,
 }
 
 /// Notes what a person overrules who goes back to what was decided before: "back to slim", where between the two they had said another

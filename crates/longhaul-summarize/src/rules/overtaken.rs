@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use longhaul_extract::{DemandKind, Stated, demand_kind, stated};
+use longhaul_extract::{Decision, DemandKind, Stated, demand_kind, stated};
 use longhaul_transcript::{Constraint, one_line};
 
 use super::{
@@ -18,7 +18,7 @@ pub(crate) struct Overtaken(BTreeMap<u64, Vec<Said>>);
 #[derive(Debug)]
 struct Said {
     text: String,
-    by: u64,
+    by: Decision,
     how: How,
 }
 
@@ -44,13 +44,13 @@ impl Overtaken {
         let is_older = |rule: &Constraint| rule.message < overruling.claims().from();
         let of_rules = if rules.iter().any(is_older) { Claims::of_rules(rules) } else { Claims::default() };
         for (was, now) in overruling.claims().overtaken().chain(of_rules.overtaken()) {
-            overtaken.add(was.message, &was.text, now.message, How::Later);
+            overtaken.add(was.message, &was.text, now.clone(), How::Later);
         }
         for over in &judged.overruled {
             // Where something else that was decided in the message stands, not all of it is taken back.
             let stands = judged.standing.iter().any(|one| one.message == over.decision.message);
             let how = if stands { How::Later } else { How::TakenBack };
-            overtaken.add(over.decision.message, &over.decision.text, over.by, how);
+            overtaken.add(over.decision.message, &over.decision.text, over.by.clone(), how);
         }
         let facts = rules.iter().filter(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
         let facts: Vec<(&Constraint, Stated)> =
@@ -61,15 +61,15 @@ impl Overtaken {
         let values = values(persons);
         for (fact, stated) in facts {
             let said = values.get(&stated.subject).map_or(&[][..], Vec::as_slice);
-            let later = said.iter().find(|(message, _)| *message > fact.message);
+            let later = said.iter().find(|(by, _)| by.message > fact.message);
             if let Some((by, _)) = later.filter(|(_, value)| is_other(value, &stated.value)) {
-                overtaken.add(fact.message, &fact.text, *by, How::Later);
+                overtaken.add(fact.message, &fact.text, by.clone(), How::Later);
             }
         }
         overtaken
     }
 
-    fn add(&mut self, message: u64, text: &str, by: u64, how: How) {
+    fn add(&mut self, message: u64, text: &str, by: Decision, how: How) {
         let text = one_line(text.trim()).into_owned();
         self.0.entry(message).or_default().push(Said { text, by, how });
     }
@@ -78,30 +78,39 @@ impl Overtaken {
     pub(crate) fn note(&self, message: u64, told: &str) -> String {
         let Some(said) = self.0.get(&message) else { return String::new() };
         let told = one_line(told);
-        let newest = said.iter().filter(|said| told.contains(&*said.text)).max_by_key(|said| said.by);
+        let newest = said.iter().filter(|said| told.contains(&*said.text)).max_by_key(|said| said.by.message);
         match newest {
-            Some(Said { by, how: How::TakenBack, .. }) => format!(" (taken back in m{by})"),
-            Some(Said { by, how: How::Later, .. }) => format!(" (later on this: m{by})"),
+            Some(Said { by, how: How::TakenBack, .. }) => format!(" (taken back in m{})", by.message),
+            Some(Said { by, how: How::Later, .. }) => format!(" (later on this: m{})", by.message),
             None => String::new(),
         }
     }
 
-    /// Returns the message that took the place of a demand that was said in `message`.
-    pub(super) fn by(&self, message: u64, demand: &str) -> Option<u64> {
+    /// Returns what took the place of a demand that was said in `message`.
+    pub(super) fn by(&self, message: u64, demand: &str) -> Option<&Decision> {
         let demand = one_line(demand.trim());
-        self.0.get(&message)?.iter().filter(|said| said.text == demand).map(|said| said.by).max()
+        let of_it = self.0.get(&message)?.iter().filter(|said| said.text == demand).map(|said| &said.by);
+        of_it.max_by_key(|by| by.message)
+    }
+
+    /// Returns all that took the place of something.
+    pub(super) fn newer(&self) -> impl Iterator<Item = &Decision> {
+        self.0.values().flatten().map(|said| &said.by)
     }
 }
 
 /// Returns the values that persons say that things have, by the thing, the newest first.
 fn values<'t>(
     persons: impl DoubleEndedIterator<Item = (u64, &'t str)>,
-) -> HashMap<String, Vec<(u64, String)>> {
-    let mut all: HashMap<String, Vec<(u64, String)>> = HashMap::new();
+) -> HashMap<String, Vec<(Decision, String)>> {
+    let mut all: HashMap<String, Vec<(Decision, String)>> = HashMap::new();
     for (message, text) in persons.rev().take(MOST_READ) {
         let start = &text[..text.floor_char_boundary(MOST_BYTES)];
-        for Stated { subject, value } in start.lines().flat_map(sentences).filter_map(stated) {
-            all.entry(subject).or_default().push((message, value));
+        for said in start.lines().flat_map(sentences).map(str::trim) {
+            if let Some(Stated { subject, value }) = stated(said) {
+                let said = Decision { text: said.to_owned(), message };
+                all.entry(subject).or_default().push((said, value));
+            }
         }
     }
     all

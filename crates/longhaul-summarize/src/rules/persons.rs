@@ -177,7 +177,7 @@ impl Fixed<'_> {
                 true => bound.later,
                 false => again.after(rule.message, &rule.text),
             };
-            let later = later.max(self.overtaken.by(rule.message, &rule.text));
+            let later = later.max(self.overtaken.by(rule.message, &rule.text).map(|by| by.message));
             let after = match (rule.superseded_by, later) {
                 (Some(by), _) => match again_after(rules, lifted, by) {
                     Some(later) => format!(" (taken back in m{by}; later on this: m{later})"),

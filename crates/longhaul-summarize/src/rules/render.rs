@@ -13,6 +13,7 @@ use super::{
     later::Later,
     lines::{LEFT_OUT, fenced, parts_comment},
     lists::is_lead,
+    marks::Marks,
     newer,
     overtaken::Overtaken,
     proposals::proposes,
@@ -33,6 +34,8 @@ pub(crate) struct Page<'a> {
     pub(crate) places: &'a Places<'a>,
     pub(crate) later: &'a Later<'a>,
     pub(crate) overtaken: &'a Overtaken,
+    /// The words of what marks name.
+    pub(crate) marks: &'a Marks,
     /// The rules and facts that persons set down.
     pub(crate) rules: &'a [Constraint],
     /// Those of them that stand in a message that stays.
@@ -91,7 +94,7 @@ impl Page<'_> {
         add(Heading::Pasted.words(), fenced(self.quoted(of(Heading::Pasted))));
         add(Heading::Results.words(), fenced(self.quoted(of(Heading::Results))));
         self.last.iter().for_each(|section| text.push_str(&section.text()));
-        text.trim_end().to_string()
+        self.marks.with_words(text.trim_end().to_string())
     }
 
     /// Keeps of `picks`, the most needed first, so many under each heading.

@@ -16,7 +16,7 @@ use longhaul_extract::{
 };
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{gist, is_fact, overruled_since, overrules, set_down},
+    rules::{SetDown, gist, overruled_since, overrules, set_down},
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -93,8 +93,8 @@ const SAID: [(&str, Rank); 7] = [
 ];
 
 /// Returns the place in [`SAID`] of what a person demands, or tells to go by.
-fn demanded(text: &str) -> usize {
-    if is_fact(text) { 6 } else { 1 }
+fn demanded(one: &SetDown<'_>) -> usize {
+    if one.is_fact() { 6 } else { 1 }
 }
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
@@ -278,13 +278,13 @@ fn with_owed(mut lines: Vec<Line>, said: &Summary) -> Vec<Line> {
     }
     let mut behind = lines.iter().position(|line| line.rank == Rank::Task).map_or(0, |at| at + 1);
     for one in set_down(&said.constraints) {
-        let (rule, told) = (one.said, quoted(&one.said.text, QUOTED));
+        let told = quoted(&one.said.text, QUOTED);
         let tells = |line: &Line| line.rank <= Rank::Rule && line.text.contains(&told);
         match lines.iter().position(tells) {
             Some(at) if lines[at].rank == Rank::Rule => behind = behind.max(at + 1),
             Some(_) => {}
             None => {
-                lines.insert(behind, line(demanded(&rule.text), &one.told()));
+                lines.insert(behind, line(demanded(&one), &one.told()));
                 behind += 1;
             }
         }
@@ -406,7 +406,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Ve
         };
         let is_told = is_asked(asked.first().filter(|_| is_first)) || is_asked(asked.last());
         if !is_told || one.later.is_some() {
-            say(rule.message, demanded(&rule.text), &rule.text, &one.told());
+            say(rule.message, demanded(one), &rule.text, &one.told());
         }
     }
     let is_rule = |decision: &&String| rules.iter().any(|one| are_one(&one.said.text, decision));

@@ -9,7 +9,13 @@ use crate::constraints::markers;
 pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     let words = Words::of(sentence);
     let text = &*words.text;
-    if markers::is_rule(sentence) || super::label(sentence).is_some() || built::is_rule(&words) {
+    if markers::is_rule(sentence) || super::label(sentence).is_some() {
+        return false;
+    }
+    if is_of_one(&words) {
+        return true;
+    }
+    if built::is_rule(&words) {
         return false;
     }
     let body = words.body();
@@ -49,6 +55,42 @@ pub(super) fn asks_to_be_told(body: &str) -> bool {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     begins(rest, WHAT) && !has(body, BINDING_ANYWHERE) && !has(behind, BINDING_BEHIND)
 }
+
+/// Whether an order is of one piece of the talk, or of this time: "for this paragraph", "the next sentence only", "don't answer yet".
+fn is_of_one(words: &Words) -> bool {
+    if LASTING_ALSO.iter().any(|word| words.has(word)) {
+        return false;
+    }
+    let said: Vec<&str> = words.text.split_whitespace().collect();
+    let is_piece = |word: &str| PIECES.contains(&word);
+    let is_one = |pair: &[&str]| ["this", "next", "last"].contains(&pair[0]) && is_piece(pair[1]);
+    let is_this_one = |three: &[&str]| three[0] == "this" && three[1] == "one" && is_piece(three[2]);
+    let only_now = THIS_TIME.iter().any(|when| words.has(when));
+    let just_this = || {
+        let mut clauses = words.text.split('|').skip(1).map(str::trim_start);
+        clauses.any(|clause| begins(clause, JUST_THIS))
+    };
+    said.windows(2).any(is_one) || said.windows(3).any(is_this_one) || only_now || just_this()
+}
+
+/// What makes an order last that names one piece.
+const LASTING_ALSO: &[&str] =
+    &[" every ", " each ", " all ", " from now on ", " whenever ", " any ", " until "];
+
+/// What a talk has many of.
+const PIECES: &[&str] = &[
+    "paragraph", "sentence", "answer", "reply", "message", "question", "page", "email", "mail", "chapter",
+    "section", "text", "draft", "poem", "letter", "call", "slide", "verse", "stanza", "time",
+];
+
+/// What says that an order holds once.
+const THIS_TIME: &[&str] = &[
+    " this time ", " this once ", " just once ", " for once ", " yet | ", " once before ",
+    " for this answer ",
+];
+
+/// What is wanted in the place of what the order leaves.
+const JUST_THIS: &[&str] = &["just give me", "just show me", "just tell me", "just send me", "just do"];
 
 /// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it. What gives the
 /// reason for a limit points back at it: "keep it under 180 kB, CI checks it".

@@ -71,7 +71,7 @@ pub(super) const EPISTEMIC: &[&str] = &[
 
 /// What stands before a word of duty that demands nothing of the one it is said to.
 pub(super) const NO_SUBJECTS: &[&str] =
-    &["i", "i'd", "i'll", "he", "she", "what", "which", "who", "don't", "doesn't", "didn't", "won't"];
+    &["i", "i'd", "i'll", "he", "she", "what", "which", "who", "don't", "doesn't", "didn't", "won't", "no"];
 
 /// What sets a rule in the middle of a sentence.
 pub(super) const STANDING: &[&str] = &[

@@ -24,6 +24,16 @@ const REQUESTS: &[&str] = &[
     "Write some tests for the retry path.",
     "Write me a short summary of what changed.",
     "Keep going.",
+    "Don't answer yet, I will paste the rest.",
+    "Don't start yet.",
+    "Please translate the next sentence only.",
+    "Don't be so formal in this one email.",
+    "Use the second variant for this paragraph.",
+    "Can you make sure the title is centered on this page?",
+    "Don't explain it, just give me the diff.",
+    "Please run the linter once before you answer this.",
+    "Make sure you say hello to Bettina when she joins this call.",
+    "Only list the names in this answer.",
     "Keep going until the tests pass.",
     "Keep on working on the migration.",
     "Keep looking for the leak.",
@@ -76,6 +86,10 @@ const REQUESTS: &[&str] = &[
 ];
 
 const RULES: &[&str] = &[
+    "Don't push yet without asking me.",
+    "Only one question in each answer, this one too.",
+    "Never use emojis in this text.",
+    "Don't use the last page of any notebook.",
     "Write a test for every bug that you fix.",
     "Write tests first.",
     "Write comments in German.",

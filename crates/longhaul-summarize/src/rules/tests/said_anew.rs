@@ -59,6 +59,35 @@ fn what_was_said_otherwise_since_is_marked_wherever_it_is_told() {
     }
 }
 
+/// What is told alone though something else holds would be taken for what holds.
+#[test]
+fn what_holds_is_told_wherever_what_it_took_the_place_of_is() {
+    for (first, second) in [
+        ("Our warehouse is in Ghent.", "We moved the warehouse to Bruges."),
+        ("The audit is on 4 March.", "They postponed the audit to 18 March."),
+        ("I live in Turin.", "I moved to Parma in spring."),
+        ("The default theme is slate.", "The default theme is amber these days."),
+        ("The tool is called Spindle.", "We renamed the tool to Bobbin."),
+        ("Fixtures live in fix/.", "I moved the fixtures to samples/."),
+        ("We chose the Bergen hall.", "The Bergen hall fell through, Oslo it is."),
+        ("We go with the lathe for the door.", "We are dropping the lathe; the mill does the door."),
+        ("Use German quotes.", "Switch to French quotes."),
+        ("Only Nils may deploy.", "Anyone in the office may deploy now."),
+        ("The quota is 20 uploads per day.", "They raised the quota to 35 uploads per day."),
+    ] {
+        let said = session(first, second);
+        for text in [300, 600, 1200].map(|limit| draft(&said, limit).text) {
+            let told = text.lines().find(|line| line.contains(first));
+            let is_marked =
+                |line: &str| line.contains("later on this: m12") || line.contains("taken back in m12");
+            assert!(told.is_none_or(is_marked), "{first}:\n{text}");
+            assert!(told.is_none() || text.contains(second), "{second}:\n{text}");
+            let decided = text.split("\n## ").find(|section| section.contains("Decisions of the user"));
+            assert!(!decided.is_some_and(|section| section.contains(first)), "{first}:\n{text}");
+        }
+    }
+}
+
 #[test]
 fn what_was_said_otherwise_long_ago_stays_marked() {
     let talk: String = (0..450)

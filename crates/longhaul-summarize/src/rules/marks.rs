@@ -1,0 +1,76 @@
+//! The words behind a mark: one that names a message of which nothing is told says nothing.
+
+use std::collections::BTreeMap;
+
+use longhaul_transcript::{Constraint, Entry, one_line};
+
+use super::overtaken::Overtaken;
+
+/// What persons say in the messages that marks may name, where no message that stays shows it.
+#[derive(Debug, Default)]
+pub(crate) struct Marks(BTreeMap<u64, String>);
+
+impl Marks {
+    /// Reads what took the place of something, the `rules`, and the short messages of `persons`.
+    pub(super) fn new(
+        overtaken: &Overtaken,
+        rules: &[Constraint],
+        persons: &[(u64, &str)],
+        kept: &[Entry],
+    ) -> Marks {
+        let newer = overtaken.newer().map(|by| (by.message, &*by.text));
+        let rules = rules.iter().map(|rule| (rule.message, &*rule.text));
+        let mut words: BTreeMap<u64, String> = BTreeMap::new();
+        for (message, text) in newer.chain(rules).chain(persons.iter().copied()) {
+            let text = text.trim();
+            if text.len() <= LONGEST {
+                words.entry(message).or_insert_with(|| one_line(text).into_owned());
+            }
+        }
+        kept.iter().for_each(|entry| drop(words.remove(&entry.id.ordinal)));
+        Marks(words)
+    }
+
+    /// Returns `text` with the words of what its marks name, each where the first names it and nothing else tells it.
+    pub(crate) fn with_words(&self, mut text: String) -> String {
+        let mut from = 0;
+        while let Some((start, end)) = next_mark(&text, from) {
+            from = end;
+            let words = text[start..end].parse().ok().and_then(|message| self.0.get(&message));
+            let Some(words) = words.filter(|words| !text.contains(&***words)) else { continue };
+            let words = format!(" \"{words}\"");
+            text.insert_str(end, &words);
+            from = end + words.len();
+        }
+        text
+    }
+}
+
+/// Returns where the number of the next message stands that a mark names.
+fn next_mark(text: &str, from: usize) -> Option<(usize, usize)> {
+    let found = MARKS.iter().filter_map(|mark| Some(text[from..].find(mark)? + from + mark.len()));
+    let start = found.min()?;
+    let n_digits = text[start..].bytes().take_while(u8::is_ascii_digit).count();
+    Some((start, start + n_digits))
+}
+
+/// How a mark begins that names what holds in the place of what it stands behind.
+const MARKS: [&str; 2] = [" (taken back in m", "later on this: m"];
+
+/// Bytes of the longest words that are told behind a mark.
+const LONGEST: usize = 240;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_tells_the_words_of_a_message_that_nothing_else_tells() {
+        let said = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
+        let rules = [said(7, "Our port is 9090 now."), said(9, "You may push the docs.")];
+        let marks = Marks::new(&Overtaken::default(), &rules, &[(11, "It is mauve now.")], &[]);
+        let told = "m3 Our port is 8080. (later on this: m7)\nm4 Never push. (taken back in m9)\n- m9: You may push the docs.\nm5 It is teal. (taken back in m2; later on this: m11)\nm6 The port! (later on this: m7)";
+        let with = "m3 Our port is 8080. (later on this: m7 \"Our port is 9090 now.\")\nm4 Never push. (taken back in m9)\n- m9: You may push the docs.\nm5 It is teal. (taken back in m2; later on this: m11 \"It is mauve now.\")\nm6 The port! (later on this: m7)";
+        assert_eq!(marks.with_words(told.into()), with);
+    }
+}
