@@ -239,3 +239,28 @@ fn a_summary_without_a_mark_is_no_edit_of_a_window_that_keeps_its_first_messages
         }
     }
 }
+
+/// Who returns to a line that they left takes with them what they pinned since, where that is said there; what is not is told.
+#[tokio::test]
+async fn a_pin_goes_with_the_words_to_the_line_that_says_them() {
+    let all = talk(9);
+    let other = [&all[..4], &[Message::user("Rather this.")]].concat();
+    for (pinned, is_said_there) in [(2, true), (4, false)] {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        let mut session = open(&store).await;
+        session.sync(&document(&all[..7])).await.unwrap();
+        session.sync(&document(&other)).await.unwrap();
+        let id = session.state().originals().get(pinned).unwrap().id;
+        session.pin(id).await.unwrap();
+        let report = session.sync(&document(&all)).await.unwrap();
+        let unpinned = if is_said_there { vec![] } else { vec![pinned] };
+        assert_eq!(report.unpinned, unpinned, "{:?}", report.change);
+        let again = open(&store).await;
+        for session in [&session, &again] {
+            assert_eq!(
+                session.state().pins().collect::<Vec<_>>(),
+                if is_said_there { vec![2] } else { vec![] }
+            );
+        }
+    }
+}
