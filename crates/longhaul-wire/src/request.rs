@@ -23,8 +23,9 @@ impl Document {
     ///
     /// let body = r#"{"model":"m","messages":[{"role":"user","content":"old"},{"role":"user","content":"new"}],"stream":true}"#;
     /// let came = read(Some(Format::OpenAi), body.as_bytes())?;
-    /// let kept = &came.transcript().entries()[1].message;
-    /// let goes_out = came.with_messages(&render([&**kept], came.format())?)?;
+    /// // As it came in, with its pictures and fields of its own.
+    /// let kept = came.spelled(1).unwrap();
+    /// let goes_out = came.with_messages(&render([&kept], came.format())?)?;
     /// assert_eq!(goes_out, r#"{"model":"m","messages":[{"role":"user","content":"new"}],"stream":true}"#);
     /// # Ok::<(), longhaul_wire::WireError>(())
     /// ```

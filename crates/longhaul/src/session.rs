@@ -15,6 +15,8 @@ mod exchange;
 mod facts;
 #[cfg(feature = "wire")]
 mod front_end;
+#[cfg(feature = "wire")]
+mod gaps;
 mod instructions;
 #[cfg(all(test, feature = "wire"))]
 mod interleavings;

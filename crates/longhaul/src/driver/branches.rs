@@ -212,7 +212,7 @@ impl Session {
         front_end: FrontEnd,
     ) -> Result<SyncReport, Error> {
         self.save().await?;
-        let summaries = self.state.summary_ids();
+        let (summaries, pinned) = (self.state.summary_ids(), self.state.pinned_words());
         match self.synced(document, front_end, true).await? {
             Turn::There(report) => Ok(report),
             // What became of it is told as it was before it went on with another line.
@@ -222,7 +222,11 @@ impl Session {
                     let takes_away = change.takes_away();
                     let summaries_gone =
                         if takes_away { self.state.summaries_gone(summaries) } else { Vec::new() };
-                    Ok(SyncReport { change, gone, summaries_gone, ..report })
+                    // What was pinned on the line that it left is pinned where this one says it.
+                    let unpinned = self.state.pin_again(&pinned, &report.ordinals);
+                    self.changes += 1;
+                    self.save().await?;
+                    Ok(SyncReport { change, gone, summaries_gone, unpinned, ..report })
                 }
             },
         }

@@ -6,6 +6,7 @@ use super::{
     SessionState,
     by_client::SaidTwice,
     front_end::FrontEnd,
+    gaps::is_telling,
     known::SyncError,
     shortened::{Begun, Cut, LEAST_RUN, Run, asked_before, is_proof},
 };
@@ -20,21 +21,30 @@ impl SessionState {
         front_end: FrontEnd,
     ) -> Result<Option<Cut>, SyncError> {
         let &Begun { said, known, at, .. } = begun;
+        let is_told = begun.is_told_window(front_end);
         for nth in 1..=MOST_BEFORE.min(said.len() - known) {
-            let Some(run) = self.run_of(said, known + nth, at + nth as u64, false)? else { continue };
+            let Some(run) = self.run_of(said, known + nth, at + nth as u64, is_told)? else { continue };
             let start = run.start.saturating_sub(nth as u64);
-            if start <= at || run.n_same < LEAST_RUN + 2 {
+            let behind = &said[known + nth..][..run.n_same];
+            let is_all = run.n_same > 1 && known + nth + run.n_same == said.len();
+            let is_newest = || run.end() == self.n_total() && (is_all || behind.iter().any(is_telling));
+            let is_window = run.n_same >= LEAST_RUN + 2 || is_told && is_newest();
+            if start <= at || !is_window {
                 continue;
             }
             let asked = asked_before(&said[..known]);
             // Where it stands as well where nothing is left out, nothing is.
             let in_place = self.run_from(at + nth as u64, &said[known + nth..], &asked);
             let same = self.run_from(start, &said[known..], &asked);
-            if in_place.len() >= run.n_same || same.len() >= nth {
+            if in_place.len() >= run.n_same || same.len() >= nth || is_told && same.len() + 1 < nth {
                 continue;
             }
             let n_new = said.len() - known - nth - run.n_same;
-            if same.is_empty() && !self.may_begin_at(start, n_new, front_end) {
+            let may_begin = match front_end.keeps_newest {
+                0 => begun.n_kept() >= front_end.keeps_first && self.may_begin_at(start, n_new),
+                _ => is_told,
+            };
+            if same.is_empty() && !may_begin {
                 continue;
             }
             let (there, here) = (&said[known + same.len()], self.originals.get(start + same.len() as u64));
@@ -46,15 +56,15 @@ impl SessionState {
         Ok(None)
     }
 
-    /// Returns whether the newest messages of a front end may begin with the one at `start`, of which it changed the words: it is said to
-    /// keep its newest, or left out before what was said earlier, and no more of it now than its new messages account for. Otherwise it
-    /// may be a summary that bears no mark.
-    fn may_begin_at(&self, start: u64, n_new: usize, front_end: FrontEnd) -> bool {
+    /// Returns whether the newest messages of a front end of which nothing is told may begin with the one at `start`, of which it changed
+    /// the words: it left out before what was said earlier, and no more of it now than its new messages account for. Otherwise it may be
+    /// a summary that bears no mark.
+    fn may_begin_at(&self, start: u64, n_new: usize) -> bool {
         let slid = |from: u64| {
             let most = n_new as u64 + 1 + (self.n_total() - from.min(self.n_total())) / 2;
             (from..=from + most).contains(&start)
         };
-        front_end.keeps_newest > 0 || self.newest_from.is_some_and(slid)
+        self.newest_from.is_some_and(slid)
     }
 
     /// Returns where a history goes on that leaves out what was said longer ago and was taken back further than the newest messages

@@ -13,7 +13,7 @@ impl FrontEnd {
     /// Its histories are of this conversation, as an id of the caller's own says, however little of them was said here: of a front end that
     /// keeps few of its messages one that was said last, or two that were said late, and what follows them, are enough. What
     /// shares nothing at all, as an edit of the only question, is [`CompactedByClient`](super::Synced::CompactedByClient), and never
-    /// [`Another`](super::Synced::Another), unless it is empty. Whoever hands in a single message each time had better [`push`](super::SessionState::push) it.
+    /// [`Another`](super::Synced::Another), unless it is empty, or more was said than it [keeps](Self::keeps_newest). Whoever hands in a single message each time had better [`push`](super::SessionState::push) it.
     pub fn known() -> FrontEnd {
         FrontEnd { is_known: true, ..FrontEnd::default() }
     }
@@ -32,6 +32,11 @@ impl FrontEnd {
     /// stands in front of these was not taken back where the first of them is edited. Without, that is seen where the history before left out as much
     /// and what was said here follows the edited message; else its new words may be a summary that bears no mark, and are taken for one
     /// ([`CompactedByClient`](super::Synced::CompactedByClient)). Zero is none: nothing is known.
+    ///
+    /// Of a [known](Self::known) one as many as it keeps of which none was said here are no summary either: more was said in between than
+    /// it keeps, and the conversation [`Grew`](super::Synced::Grew). An edit beneath the window that leaves nothing of it is the same to
+    /// see. Fewer that share nothing are an edit of the first that it has where it keeps no first ones, unless they begin with a summary
+    /// that bears a mark.
     #[must_use]
     pub fn keeps_newest(self, messages: usize) -> FrontEnd {
         FrontEnd { keeps_newest: messages, ..self }

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 #[cfg(feature = "wire")]
-use longhaul_transcript::ContentHash;
+use longhaul_transcript::{ContentHash, Entry};
 use longhaul_transcript::{Message, MessageId, Origin, Span, Tokens};
 
 use super::{
@@ -107,7 +107,7 @@ impl SessionState {
 
     /// Returns what is pinned and shown, with the hash of what it says.
     #[cfg(feature = "wire")]
-    pub(super) fn pinned_words(&self) -> Vec<(u64, ContentHash)> {
+    pub(crate) fn pinned_words(&self) -> Vec<(u64, ContentHash)> {
         let words = |pin: &u64| match &self.items.get(*pin)?.shown {
             Shown::Message { id, .. } => Some((*pin, id.hash)),
             _ => None,
@@ -117,10 +117,11 @@ impl SessionState {
 
     /// Pins what was `pinned` and is said again, in one of these messages, after the conversation took another way. Returns what is not.
     #[cfg(feature = "wire")]
-    pub(super) fn pin_again(&mut self, pinned: &[(u64, ContentHash)], ordinals: &[Option<u64>]) -> Vec<u64> {
+    pub(crate) fn pin_again(&mut self, pinned: &[(u64, ContentHash)], ordinals: &[Option<u64>]) -> Vec<u64> {
         let mut gone = Vec::new();
         for (pin, words) in pinned {
-            if self.pins.contains(pin) {
+            let is_it = |entry: &Entry| entry.id.hash == *words;
+            if self.pins.contains(pin) && self.originals.get(*pin).is_none_or(is_it) {
                 continue;
             }
             let ids =

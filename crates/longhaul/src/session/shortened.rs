@@ -9,6 +9,7 @@ use longhaul_transcript::{CallId, Entry, Part, Span};
 use super::{
     SessionState, SyncReport, cleared,
     front_end::FrontEnd,
+    gaps::is_telling,
     known::{SyncError, is_reasoning, is_same},
 };
 
@@ -59,9 +60,12 @@ impl SessionState {
         if begun.n_kept() > front_end.keeps_first.max(MOST_KEPT) {
             return Ok(None);
         }
-        match self.edited_in_window(begun, front_end)? {
+        if let Some(cut) = self.edited_in_window(begun, front_end)? {
+            return Ok(Some(cut));
+        }
+        match self.far_back(begun)? {
             Some(cut) => Ok(Some(cut)),
-            None => self.far_back(begun),
+            None => self.behind_gap(begun, front_end),
         }
     }
 
@@ -73,7 +77,13 @@ impl SessionState {
         if n_kept > front_end.keeps_first.max(MOST_KEPT) {
             return Ok(None);
         }
+        let rest = &said[known..];
+        // Few words that were said before are no window of who keeps many more.
+        let is_far_from_full = n_kept > 0 && 2 * rest.len() < front_end.keeps_newest;
         let is_cut = |run: &Run| {
+            if is_far_from_full && !rest.iter().any(is_telling) {
+                return false;
+            }
             n_kept <= front_end.keeps_first.max(1) || n_kept <= MOST_KEPT && run.n_same >= LEAST_RUN
         };
         let n_notes = self.notices(&said[known..], at);
@@ -114,8 +124,10 @@ impl SessionState {
         let is_last = |run: &Run| !run.ordinals.is_empty() && run.end() == self.n_total();
         // Where few words were said twice, whoever is known to keep the newest messages goes on from the last.
         let rank = |run: &Run| {
-            let is_sure = is_proof(&rest[..run.n_same]);
-            (is_sure, is_known && !is_sure && is_last(run), run.n_same, run.start)
+            let same = &rest[..run.n_same];
+            let is_sure = is_proof(same);
+            let is_likely = same.len() > 1 && same.iter().any(is_telling);
+            (is_sure, is_known && is_likely, is_known && !is_sure && is_last(run), run.n_same, run.start)
         };
         let longest = runs.max_by_key(rank);
         let is_enough = |run: &Run| run.n_same > 1 || is_last(run);

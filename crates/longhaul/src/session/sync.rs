@@ -74,7 +74,8 @@ impl SessionState {
             true => (self.gone_since(&before), self.summaries_gone(summaries)),
             false => (0, Vec::new()),
         };
-        Ok(SyncReport { change, ordinals, unpinned, gone, summaries_gone, left_out })
+        let not_shown = self.not_shown(&ordinals);
+        Ok(SyncReport { change, ordinals, unpinned, gone, summaries_gone, left_out, not_shown })
     }
 
     /// Brings the session to where `said` is, of which `alike` messages behind the instructions are as they are here, whatever those
@@ -197,6 +198,7 @@ impl SessionState {
         if at < len {
             self.go_back_to(at)?;
         }
+        self.show_from_before(&ordinals)?;
         let known_ones = said[..known].iter();
         let front = known_ones.take_while(|entry| standing::is_instruction(&entry.message)).count();
         self.instruct(&said[..front]);
@@ -339,11 +341,7 @@ impl SessionState {
         if let Some(sync) = self.sync_shortened(begun, front_end)? {
             return Ok(sync);
         }
-        match self.reworded(&said[..front]) {
-            Some(_) => self.go_on(said, known, at, ordinals),
-            // There are more or fewer instructions than it had: it is shown what it has now.
-            None => Ok(self.compacted_by_client(said, front)),
-        }
+        self.go_on(said, known, at, ordinals)
     }
 
     /// Returns whether a person says something in `span`, or said it where it was destroyed.
@@ -373,42 +371,26 @@ impl SessionState {
     /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
     /// originals.
     pub(super) fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
-        if self.instructions.is_some() {
-            self.instruct(&said[..front]);
-        }
-        let (head, from): (Vec<Counted>, usize) = match self.reworded(&said[..front]) {
-            Some(head) => (head.into_iter().map(|shown| (shown, None)).collect(), front),
-            // Of more or fewer of them those stay that are as they were.
-            None => {
-                let shown = self.items.shown().take_while(|shown| shown.is_instruction());
-                let is_as_was =
-                    |(shown, said): &(&Shown, &Entry)| shown.message().content_hash() == said.id.hash;
-                let from = shown.zip(&said[..front]).take_while(is_as_was).count();
-                let head: Vec<Counted> = self.items.placed().take(from).map(counted).collect();
-                (head, from)
-            }
-        };
-        let ordinal = |(shown, _): &Counted| match shown {
-            Shown::Message { id, .. } => Some(id.ordinal),
-            _ => None,
-        };
-        let mut ordinals: Vec<Option<u64>> = head.iter().map(ordinal).collect();
+        // However many there are now, they are shown in front, and not said among the messages.
+        self.instruct(&said[..front]);
+        let placed = self.items.placed().take_while(|placed| placed.shown.is_instruction());
+        let head: Vec<Counted> = placed.map(counted).collect();
+        let mut ordinals = self.ordinals_behind(front, Span { start: self.head, end: self.head });
         let past = self.past();
         // What the provider wrote stands in what the front end has now, or the front end dropped it.
         self.unpin_memory();
-        let out = Span { start: self.head.min(from as u64), end: self.n_total() };
+        let out = Span { start: self.head, end: self.n_total() };
         // What it still has is pinned there.
         let again = |pin: &u64| {
             let pinned = self.originals.get(*pin)?.id.hash;
-            let at = said[from..].iter().position(|entry| entry.id.hash == pinned)?;
+            let at = said[front..].iter().position(|entry| entry.id.hash == pinned)?;
             Some(out.end + at as u64).filter(|_| out.contains(*pin))
         };
         self.pins = self.pins.iter().map(|pin| again(pin).unwrap_or(*pin)).collect();
-        let n_added = (front - from) as u64;
         // As it was said: what came back from a store without its secrets has another lineage.
         let last = self.n_total().checked_sub(1).and_then(|last| self.originals.lineage(last));
-        let kept = self.said_twice(&said[from..]);
-        self.by_client.push(ByClient { out, from: out.end + n_added, lineage: last, kept });
+        let kept = self.said_twice(&said[front..]);
+        self.by_client.push(ByClient { out, from: out.end, lineage: last, kept });
         let shown = self.with_pins(head);
         self.set_items(shown);
         self.lose_undone();
@@ -418,14 +400,7 @@ impl SessionState {
         self.policy.replaced();
         (self.exchange, self.request) = (Exchange::default(), None);
         self.index = Some(self.read_again());
-        for (at, entry) in said.iter().enumerate().skip(from) {
-            ordinals.push(Some(self.push(entry.message.clone()).ordinal));
-            if at + 1 == front
-                && let Some(by_client) = self.by_client.last_mut()
-            {
-                by_client.lineage = self.originals.last().map(|last| last.lineage);
-            }
-        }
+        ordinals.extend(said[front..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         self.made_at = self.made_by_client_at();
         SyncReport::new(Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals)
     }
@@ -451,7 +426,7 @@ impl SessionState {
 
 /// Returns whether a message is a client's own summary, by the marks that agents' sources and recordings show, where a text begins with
 /// one: a person may quote them. A summary of ours is none of the client's.
-fn is_client_summary(entry: &Entry) -> bool {
+pub(super) fn is_client_summary(entry: &Entry) -> bool {
     let mut part = None;
     let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
     let mut first = segments(&entry.message).into_iter().filter(begins);

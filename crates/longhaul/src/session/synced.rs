@@ -54,7 +54,8 @@ pub enum Synced {
     /// The front end has put a summary of its own in the place of what was said: it begins as those of the agents that are known do, or
     /// messages that were said here late follow it (as many as [`Grew`](Synced::Grew) asks for). The view shows what it has now: all
     /// of that is said anew here, and what was said before stays among the originals, where it can be looked up, and is in no view and no
-    /// later summary, but for what is pinned, until the front end goes back to before this.
+    /// later summary, but for what is pinned, until the front end goes back to before this. Where it hands in later what stood before
+    /// and follows it without a break, it took nothing out: the view shows from there on what was said.
     CompactedByClient {
         /// How many messages it has now, standing instructions apart.
         n: u64,
@@ -85,7 +86,8 @@ pub struct SyncReport {
     /// What became of it.
     pub change: Synced,
     /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
-    /// here.
+    /// here, and for instructions of which there are more now than were said first: those are shown as long as the front end has them, and
+    /// never stored among the messages.
     pub ordinals: Vec<Option<u64>>,
     /// Ordinals of messages that were pinned and that the history handed in has no more: their pins stay on the branch that was left. A
     /// pinned message that it says again word for word stays pinned.
@@ -100,6 +102,8 @@ pub struct SyncReport {
     /// How many messages that were said here the history leaves out behind its first ones, while the view goes on from them. Where the
     /// front end has no window and takes a turn out of the middle, they are these.
     pub left_out: u64,
+    /// How many messages of the history the view neither shows nor has a summary of. None where all that was handed in goes out.
+    pub not_shown: u64,
 }
 
 impl SyncReport {
@@ -111,6 +115,7 @@ impl SyncReport {
             gone: 0,
             summaries_gone: Vec::new(),
             left_out: 0,
+            not_shown: 0,
         }
     }
 }
@@ -130,6 +135,13 @@ impl SessionState {
             None => true,
         };
         self.hashes_of(items, originals).filter(is_gone).count() as u64
+    }
+
+    /// Returns how many of these messages the view neither shows nor has a summary of, instructions apart.
+    pub(super) fn not_shown(&self, ordinals: &[Option<u64>]) -> u64 {
+        let is_told = |at: &u64| *at < self.uncovered && !self.out().contains(*at);
+        let said = ordinals.iter().flatten().filter(|at| **at >= self.head);
+        said.filter(|at| self.items.get(**at).is_none() && !is_told(at)).count() as u64
     }
 
     /// Returns the summaries of these that the view does not show.

@@ -23,6 +23,10 @@ mod files;
 #[cfg(feature = "wire")]
 mod front_end;
 #[cfg(feature = "wire")]
+mod gateway;
+#[cfg(feature = "wire")]
+mod gateway_drawn;
+#[cfg(feature = "wire")]
 mod habits;
 #[cfg(feature = "wire")]
 mod led_items;
