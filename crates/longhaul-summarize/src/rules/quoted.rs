@@ -35,27 +35,35 @@ mod tests {
 
     use super::own;
 
+    const ANSWER: &str = "### Suffixes\n\nThe **suffix** approach solves this: session B would create `-2`.\n\n\
+                          The rest stays as it is, and nothing has to be moved.";
+    const COPIED: &str = "The suffix approach solves this: session B would\ncreate -2.";
+    const REPLY: &str = "this is not fully true, it would only create -2 if files change";
+
+    fn own_of(text: &str) -> String {
+        own(text, Some(&Message::assistant(ANSWER))).to_owned()
+    }
+
     #[test]
     fn what_is_copied_from_the_answer_is_not_the_persons_own() {
-        let answer = "### Suffixes\n\nThe **suffix** approach solves this: session B would create `-2`.\n\n\
-                      The rest stays as it is, and nothing has to be moved.";
-        let answer = Message::assistant(answer);
-        let own = |text| own(text, Some(&answer));
-        let reply = "this is not fully true, it would only create -2 if files change";
-        let copied = "The suffix approach solves this: session B would\ncreate -2.";
-        assert_eq!(own(&format!("{copied}\n\n{reply}")), reply);
-        let both = format!("{copied}\n\nThe rest stays as it is, and nothing has to be moved.\n\n{reply}");
-        assert_eq!(own(&both), reply);
-        // What nobody answers, what is said in other words, and what is said first are the person's.
+        assert_eq!(own_of(&format!("{COPIED}\n\n{REPLY}")), REPLY);
+        let both = format!("{COPIED}\n\nThe rest stays as it is, and nothing has to be moved.\n\n{REPLY}");
+        assert_eq!(own_of(&both), REPLY);
+    }
+
+    /// What nobody answers, what is said in other words, and what is said first are the person's.
+    #[test]
+    fn what_only_looks_copied_is_the_persons_own() {
         for whole in [
-            copied.to_owned(),
-            format!("{copied}\n\n"),
-            format!("The suffix approach solves nothing at all, not even this.\n\n{reply}"),
-            format!("{reply}\n\n{copied}"),
-            format!("### Suffixes\n\n{reply}"),
+            COPIED.to_owned(),
+            format!("{COPIED}\n\n"),
+            format!("The suffix approach solves nothing at all, not even this.\n\n{REPLY}"),
+            format!("{REPLY}\n\n{COPIED}"),
+            format!("### Suffixes\n\n{REPLY}"),
         ] {
-            assert_eq!(own(&whole), whole);
+            assert_eq!(own_of(&whole), whole);
         }
-        assert_eq!(super::own(&format!("{copied}\n\n{reply}"), None), format!("{copied}\n\n{reply}"));
+        let both = format!("{COPIED}\n\n{REPLY}");
+        assert_eq!(own(&both, None), both);
     }
 }
