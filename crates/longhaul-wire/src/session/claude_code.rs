@@ -135,8 +135,10 @@ fn began_anew(lines: &[Line]) -> Option<usize> {
         let Some(parent) = lines[root].parent else { break };
         root = parent;
     }
-    let is_said_before = lines[..root].iter().any(|line| line.kind == Kind::Message);
-    (lines[root].parent.is_none() && lines[root].kind != Kind::Boundary && is_said_before).then_some(root)
+    // A first request that was typed once more before anybody answered is no conversation.
+    let follows = |line: &Line| line.kind == Kind::Message && line.parent.is_some();
+    let is_begun = lines[root].parent.is_none() && lines[root].kind != Kind::Boundary;
+    (is_begun && lines[..root].iter().any(follows)).then_some(root)
 }
 
 /// Reads the lines, however long they are (C-11).
