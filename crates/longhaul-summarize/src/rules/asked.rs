@@ -151,6 +151,7 @@ impl<'a> Fixed<'a> {
             else {
                 continue;
             };
+            let text = self.few.sent(entry).unwrap_or(text);
             if told.contains(&text) || lines.iter().any(|(_, line)| line.contains(text)) {
                 continue;
             }

@@ -83,6 +83,14 @@ impl<'e> Few<'e> {
     }
 }
 
+impl<'f> FewOf<'f> {
+    /// Returns what a person sends in `entry`, without what it only repeats of the answer before.
+    pub(super) fn sent(&self, entry: &Entry) -> Option<&'f str> {
+        let at = self.persons.binary_search_by_key(&entry.id.ordinal, |(one, _)| one.id.ordinal).ok()?;
+        Some(self.persons[at].1)
+    }
+}
+
 /// Returns what a person sends in `entry`. A summary stands in the user's name, but nobody asked for what it says.
 pub(super) fn sent<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<&'e str> {
     let message = &*entry.message;

@@ -614,3 +614,16 @@ assistant: It passes.
     assert_eq!(errors, [("TypeError: take is not a function", "passed in m5")]);
     assert_eq!(summary.unresolved, [""; 0]);
 }
+
+/// A claim that somebody copies out of an answer to reject it is not what they say.
+#[test]
+fn what_is_quoted_of_an_answer_is_not_told_as_the_persons_words() {
+    let said = "user: Describe how the relay keeps two sessions apart.\n\
+                assistant: The suffix solves this: session B would create `-2`, and `-1` remains intact.\n\
+                user: The suffix solves this: session B would create -2, and -1 remains intact.\n\n\
+                this is not fully true, it would only create -2 if the session changes files, or?\n\
+                assistant: You are right, it is created with the first change of a file.\n\
+                user: Then write the relay.\nassistant: Written.\n";
+    let text = draft(said, 600).text;
+    assert!(text.contains("m2 this is not fully true, it would only create -2"), "{text}");
+}
