@@ -8,7 +8,11 @@ use std::{
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::Tokens;
 
-use super::{Line, Rank, SAID, TRUNCATED, cured, forms, head};
+use super::{
+    TRUNCATED, cured, head,
+    line::{Class, Line, Rank},
+    short::forms,
+};
 
 /// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
 /// others. What is owed comes before all of these, and any kind that is not named behind them.
@@ -117,7 +121,7 @@ impl Ranked {
         let newest_of = |rank| (0..lines.len()).rev().filter(move |at| lines[*at].rank == rank);
         // Facts that a person told leave before what they forbid and demand.
         let (rules, facts): (Vec<usize>, Vec<usize>) =
-            newest_of(Rank::Rule).partition(|at| lines[*at].text.starts_with(SAID[1].0));
+            newest_of(Rank::Rule).partition(|at| lines[*at].is(Class::Rule));
         let rules = [rules, facts].concat();
         // The first task is the task.
         let task = (0..lines.len()).filter(|at| lines[*at].rank == Rank::Task);

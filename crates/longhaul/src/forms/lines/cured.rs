@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Line, Rank};
+use super::line::{Line, Rank};
 
 /// Stands before a command in a tool's line.
 const COMMAND: &str = ": Command: ";

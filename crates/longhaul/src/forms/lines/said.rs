@@ -4,7 +4,7 @@ use longhaul_extract::{demand_kind, sentences};
 use longhaul_summarize::rules::is_lasting;
 use longhaul_transcript::{Constraint, Summary, is_ending_line};
 
-use super::{CONDENSED, HEAD, SAID};
+use super::{CONDENSED, HEAD, line::Class};
 
 /// Returns the text of a running summary that stands in a history in this form, without its header and its ending, and what its lines
 /// say of the task and the rules, as said in the message `at`. `None` where it has another form.
@@ -14,14 +14,19 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let lines: Vec<&str> = message.lines().skip(from).collect();
     let n_ending = lines.iter().rev().take_while(|line| line.is_empty() || is_ending_line(line)).count();
     let lines = &lines[..lines.len() - n_ending];
-    let said = |prefix: usize| {
-        lines.iter().filter_map(move |line| line.strip_prefix(SAID[prefix].0)?.strip_suffix(']'))
+    let said = |class: Class| {
+        lines.iter().filter_map(move |line| line.strip_prefix(class.start())?.strip_suffix(']'))
     };
     let rule = |told: &str| Constraint::read_back(told, at);
-    let goal = said(0).next().unwrap_or_default().to_owned();
+    let goal = said(Class::Task).next().unwrap_or_default().to_owned();
     // What the last request demands is told in no other line.
-    let demanded = said(2).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
-    let constraints = said(1).chain(said(6)).map(rule).chain(demanded.map(|text| rule(&text))).collect();
+    let demanded =
+        said(Class::Now).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
+    let constraints = said(Class::Rule)
+        .chain(said(Class::Fact))
+        .map(rule)
+        .chain(demanded.map(|text| rule(&text)))
+        .collect();
     let summary = Summary { goal, constraints, ..Summary::default() };
     Some((lines.join("\n"), summary))
 }
