@@ -66,6 +66,7 @@ mod revised;
 mod runs;
 mod sections;
 mod set_down;
+mod since;
 mod spoken;
 mod stale;
 mod state;
@@ -88,6 +89,7 @@ pub use overruled::overrules;
 pub use persons::{is_fact, is_lasting, leads_in, left_out};
 pub(crate) use set_down::standing;
 pub use set_down::{SetDown, set_down};
+pub use since::Since;
 pub use tools::tools_used;
 
 use acts::{Acts, Front, Part};
@@ -359,12 +361,20 @@ impl<'a> Reading<'a> {
         let speakers = request.index.speakers();
         let overruling = Overruling::of(few.users.iter().chain(request.kept), speakers, &self.claims);
         let overruling = if sections::is_meeting(request) { overruling.of_many() } else { overruling };
-        let earlier = Earlier::find(few, speakers);
+        let mut earlier = Earlier::find(few, speakers);
+        if let Some(earlier) = &mut earlier {
+            earlier.mark(&overruling);
+        }
         let (rules, before) = earlier.as_ref().map(Earlier::said).unwrap_or_default();
+        let (rules, lifting) = carried::marked(rules, few.demanding, speakers);
         demanded.splice(0..0, rules);
-        let judged = overruled::decided(before, few.users, &overruling, speakers);
+        carried::add(&mut demanded, lifting);
+        let carried = carried::decisions(request);
+        let before = [&carried[..], &before].concat();
+        let judged = overruled::decided(before, few.users, &overruling, speakers).without(&carried);
+
         let decided = &judged.standing[..];
-        let known = (decided, &overruling);
+        let known = (&judged, &overruling);
         let mut summary = account::account(request, &runs, &acts, few, &self.subjects, demanded, known);
         if let Some(task) = earlier.as_ref().and_then(Earlier::task) {
             summary.goal = task;

@@ -15,7 +15,7 @@ use super::{
     carried,
     clip::GAP,
     few::{FewOf, sent},
-    overruled::Overruling,
+    overruled::{Judged, Overruled, Overruling},
     runs::{Purpose, Run},
     spoken::spoken,
     tools::clipped,
@@ -30,7 +30,7 @@ pub(super) fn account(
     few: FewOf<'_>,
     subjects: &Subjects,
     demanded: Vec<Constraint>,
-    (decided, overruling): (&[Decision], &Overruling),
+    (judged, overruling): (&Judged, &Overruling),
 ) -> Summary {
     let (entries, speakers) = (request.entries, request.index.speakers());
     let carried = request.previous.map(|record| &record.summary);
@@ -39,7 +39,7 @@ pub(super) fn account(
     let mut summary = Summary {
         narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
         participants: if is_talk { participants(entries) } else { Vec::new() },
-        decisions: last_decisions(&few, speakers, decided, overruling),
+        decisions: last_decisions(&few, speakers, &judged.standing, overruling),
         domain_entities: entities(subjects),
         files: notes(acts, request),
         commands: commands(runs),
@@ -59,7 +59,7 @@ pub(super) fn account(
         .map(|error| error.error.clone())
         .collect();
     if let Some(carried) = carried {
-        carry(&mut summary, carried, by_rule, (entries, few.demanding, speakers), overruling);
+        carry(&mut summary, carried, by_rule, (entries, few.demanding, speakers), &judged.overruled);
     }
     for rule in summary.constraints.iter_mut().filter(|rule| rule.superseded_by.is_none()) {
         rule.superseded_by = overruling.of_choice(rule.message, &rule.text);
@@ -73,22 +73,23 @@ fn carry(
     carried: &Summary,
     by_rule: bool,
     (entries, demanding, speakers): (&[Entry], &[Entry], &Speakers),
-    overruling: &Overruling,
+    overruled: &[Overruled],
 ) {
     let ordinal = |entry: &Entry| entry.id.ordinal;
-    let (first, last) = (entries.first().map_or(0, ordinal), entries.last().map_or(0, ordinal));
-    let is_whole = first == 0 && last < entries.len() as u64;
-    if is_whole {
+    let last = entries.last().map_or(0, ordinal);
+    if carried::is_whole(entries) {
         return;
     }
     let is_at_hand = |message: u64| entries.binary_search_by_key(&message, ordinal).is_ok();
     let is_older = |constraint: &&Constraint| constraint.message < last && !is_at_hand(constraint.message);
     let older: Vec<Constraint> = carried.constraints.iter().filter(is_older).cloned().collect();
-    summary.constraints.extend(carried::marked(older, demanding, speakers));
-    summary.constraints.sort_by_key(|constraint| constraint.message);
+    let (older, newer) = carried::marked(older, demanding, speakers);
+    summary.constraints.extend(older);
+    carried::add(&mut summary.constraints, newer);
     summary.constraints = latest(std::mem::take(&mut summary.constraints), MOST_CONSTRAINTS);
     if by_rule {
-        let is_new = |one: &&String| !summary.decisions.contains(one) && overruling.by(first, one).is_none();
+        let is_over = |one: &String| overruled.iter().any(|over| over.decision.text == *one);
+        let is_new = |one: &&String| !summary.decisions.contains(one) && !is_over(one);
         let older: Vec<String> = carried.decisions.iter().filter(is_new).cloned().collect();
         summary.decisions.splice(0..0, older);
         summary.decisions = latest(std::mem::take(&mut summary.decisions), MOST_DECISIONS);

@@ -4,6 +4,7 @@ use longhaul_extract::{Decision, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Tokens, one_line};
 
 use super::{
+    carried,
     claimed::LastRead,
     fixed::Fixed,
     heading::Heading,
@@ -15,24 +16,33 @@ use crate::SummaryRequest;
 /// Returns what a person decided in the request's entries, as far as nothing later overrules it and no message that stays shows it,
 /// oldest first.
 pub fn decided(request: &SummaryRequest<'_>) -> Vec<Decision> {
-    let mut decided = judged(request).standing;
+    let mut decided = judged(request).0.standing;
     let kept = || request.kept.iter().flat_map(|entry| entry.message.texts());
     decided.retain(|one| !kept().any(|text| text.contains(&one.text)));
     decided
 }
 
-/// Returns what a person decided in the request's entries and overruled since, oldest first.
+/// Returns what a person decided or claimed in the request's entries, or the summary before tells as decided, and what they said since
+/// takes the place of, oldest first.
 pub fn overruled_since(request: &SummaryRequest<'_>) -> Vec<Decision> {
-    judged(request).overruled.into_iter().map(|over| over.decision).collect()
+    let (judged, overruling) = judged(request);
+    let claimed = overruling.claims().overtaken().map(|(was, _)| was.clone());
+    let mut all: Vec<Decision> =
+        judged.overruled.into_iter().map(|over| over.decision).chain(claimed).collect();
+    all.sort_by_key(|one| one.message);
+    all
 }
 
-fn judged(request: &SummaryRequest<'_>) -> Judged {
+/// Returns what persons decided in the request's entries, judged with what the summary before tells as decided, and by what.
+pub(super) fn judged(request: &SummaryRequest<'_>) -> (Judged, Overruling) {
     let speakers = request.index.speakers();
     let users = request.entries.iter().filter(|entry| entry.message.role == Role::User);
     let users: Vec<Entry> = users.cloned().collect();
     let overruling = Overruling::of(users.iter().chain(request.kept), speakers, &LastRead::default());
     let overruling = if is_meeting(request) { overruling.of_many() } else { overruling };
-    overruled::decided(Vec::new(), &users, &overruling, speakers)
+    let known = carried::decisions(request);
+    let judged = overruled::decided(known.clone(), &users, &overruling, speakers);
+    (judged.without(&known), overruling)
 }
 
 impl Fixed<'_> {

@@ -1,8 +1,12 @@
 //! A summary of what was said before the messages at hand: all there is of it.
 
-use std::{cmp::Reverse, collections::BTreeSet, ops::Range};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
-use longhaul_extract::{Decision, demand_kind, speaker::Speakers};
+use longhaul_extract::{Decision, demand_kind, settles, speaker::Speakers};
 use longhaul_transcript::{Constraint, Entry, Tokens, has_summary_header, parse_summary};
 
 use super::{
@@ -11,7 +15,8 @@ use super::{
     fixed::Fixed,
     frames::is_frame,
     heading::{Heading, Leaves},
-    overruled::overrules,
+    marks,
+    overruled::{Overruling, overrules},
     persons::is_lasting,
 };
 use crate::sentences::sentences;
@@ -36,7 +41,7 @@ impl<'e> Earlier<'e> {
         };
         let (entry, text) = few.users.iter().enumerate().rev().find_map(brings)?;
         let is_ours = parse_summary(text).is_some();
-        let mut lines = lines(text);
+        let mut lines = if is_ours { told_on(text) } else { lines(text) };
         if is_ours {
             lines = without_what_is_said_elsewhere(lines);
         } else {
@@ -52,9 +57,28 @@ impl<'e> Earlier<'e> {
         self.is_ours.then_some(self.entry.id.ordinal)
     }
 
+    /// Marks the lines of one of ours in which something holds no more, by what was said since.
+    pub(super) fn mark(&mut self, overruling: &Overruling) {
+        let message = self.entry.id.ordinal;
+        let may_tell = |line: &&mut Line| line.fence.is_none() && !line.is_title && !line.is_fence();
+        for line in self.lines.iter_mut().filter(|_| self.is_ours).filter(may_tell) {
+            // What only reports or demands is taken back in other words.
+            let decides = |said: &str| line.under == Under::Heading(Heading::Decided) || settles(said);
+            let by = |said: &str| match decides(said) {
+                true => overruling.by(message, said),
+                false => overruling.claims().by(message, said),
+            };
+            let told = marks::without(&line.text);
+            let newest = sentences(&told).filter_map(|said| by(said.trim())).max_by_key(|by| by.message);
+            if let Some(by) = newest {
+                line.text = format!("{told} (later on this: m{})", by.message);
+            }
+        }
+    }
+
     /// Returns what the user set out for, as one of ours tells it.
     pub(super) fn task(&self) -> Option<String> {
-        let all = lines(self.text).into_iter().filter(|line| self.is_ours && !line.is_title);
+        let all = told_on(self.text).into_iter().filter(|line| self.is_ours && !line.is_title);
         let mut asked = all.filter_map(|line| match line.under {
             Under::Heading(Heading::AskedBefore | Heading::Request) => Some(without_handles(&line.text)),
             _ => line.text.strip_prefix("Task: ").map(str::to_owned),
@@ -65,13 +89,15 @@ impl<'e> Earlier<'e> {
     /// Returns the person's rules and decisions that one of ours tells: they hold on, as said in the message that brings it.
     pub(super) fn said(&self) -> (Vec<Constraint>, Vec<Decision>) {
         let (mut rules, mut decided) = (Vec::new(), Vec::new());
+        if !self.is_ours {
+            return (rules, decided);
+        }
         let message = self.entry.id.ordinal;
         let mut rule = |told: &str| rules.push(Constraint::read_back(told, message));
-        let all = lines(self.text).into_iter().filter(|_| self.is_ours);
+        let all = told_on(self.text).into_iter();
         let all = all.filter(|line| line.fence.is_none() && !line.is_title);
-        for Line { text, under, .. } in all {
+        for Line { text, under, is_over, .. } in all {
             let said = without_handles(&text);
-            let is_over = text.contains(TAKEN_BACK);
             let by_a_form = OF_FORMS
                 .iter()
                 .find_map(|begins| text.strip_prefix(begins))
@@ -230,6 +256,8 @@ struct Line {
     is_title: bool,
     /// What it stands under, in one of ours.
     under: Under,
+    /// It was taken back then.
+    is_over: bool,
     /// How long it is needed, in one of ours.
     leaves: Leaves,
 }
@@ -267,6 +295,21 @@ impl Line {
     }
 }
 
+/// Returns the lines of a summary of ours, in which marks tell in words what they point to: the handles are of another history.
+fn told_on(text: &str) -> Vec<Line> {
+    let mut all = lines(text);
+    let mut said: BTreeMap<u64, String> = BTreeMap::new();
+    for line in all.iter().filter(|line| line.fence.is_none()) {
+        if let Some(message) = handle(&line.text) {
+            said.entry(message).or_insert_with(|| without_handles(&line.text));
+        }
+    }
+    for line in all.iter_mut().filter(|line| line.fence.is_none()) {
+        line.text = marks::in_words(&line.text, |message| said.get(&message).map(String::as_str));
+    }
+    all
+}
+
 /// Returns the lines of a summary without its frame.
 fn lines(text: &str) -> Vec<Line> {
     let mut fence = Fence::default();
@@ -293,6 +336,7 @@ fn lines(text: &str) -> Vec<Line> {
             fence: fence.open,
             is_title: is_heading || is_numbered && !is_quoted,
             under,
+            is_over: line.contains(TAKEN_BACK),
             leaves: if is_quoted { Leaves::Quoted } else { leaves },
         }
     };
@@ -346,7 +390,7 @@ fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
             _ if line.fence.is_some() => without_handle(&line.text).to_owned(),
             true if line.under == Under::Heading(Heading::Request) => ASKED_THEN.to_owned(),
             true => line.text.split(" (m").next().unwrap_or_default().to_owned(),
-            false => without_handles(&line.text),
+            false => without_handles_but_of_questions(&line.text),
         };
     }
     // What stood in it of one before it goes under the same headings, and no heading stands over nothing.
@@ -386,6 +430,13 @@ fn without(line: &str, is_handle: impl Fn(&&str) -> bool) -> String {
         text = before.trim_end();
     }
     text.to_owned()
+}
+
+/// Returns the message whose handle a line begins with.
+fn handle(line: &str) -> Option<u64> {
+    let rest = line.strip_prefix("- ").unwrap_or(line).strip_prefix('m')?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
 }
 
 /// Returns a line without the handle that it begins with.
@@ -503,6 +554,39 @@ mod tests {
             ];
             again = told_in(said.into_iter().collect(), 400, &[]);
         }
+    }
+
+    #[test]
+    fn what_is_said_behind_a_summary_of_ours_marks_what_it_overrules_and_that_stays_marked() {
+        let text = "[Context Summary - 99 messages summarized]\n\n## Rules and facts from the user\n- m9: Never push to main.\n## Asked before\nm0 Mend the lanes.\nm3 Our port is 8080.\nm5 The lanes are red. (later on this: m7)\nm7 The lanes are blue now.\n\nsummary-depth:0 id:0123456789abcdef";
+        let said = [
+            Message::user(text),
+            Message::assistant("Done."),
+            Message::user("Our port is 9090 now."),
+            Message::assistant("Noted."),
+            Message::user("OK, you may push to main now."),
+            Message::assistant("Good."),
+        ];
+        let told = told_in(said.into_iter().collect(), 400, &[]);
+        let marked = "The lanes are red. (later on this: \"The lanes are blue now.\")";
+        for line in
+            ["Our port is 8080. (later on this: m2)", "Never push to main. (later on this: m4)", marked]
+        {
+            assert!(told.contains(line), "{line}\n{told}");
+        }
+        let text = format!(
+            "[Context Summary - 99 messages summarized]\n\n{told}\n\nsummary-depth:1 id:0123456789abcdef"
+        );
+        let said = [Message::user(text), Message::assistant("Done."), Message::user("Go on with the lanes.")];
+        let again = told_in(said.into_iter().collect(), 400, &[]);
+        for line in [
+            "Our port is 8080. (later on this: \"Our port is 9090 now.\")",
+            "Never push to main. (later on this: \"OK, you may push to main now.\")",
+            marked,
+        ] {
+            assert_eq!(again.matches(line).count(), 1, "{line}\n{again}");
+        }
+        assert_eq!(again.matches("Never push to main.").count(), 1, "{again}");
     }
 
     #[test]

@@ -46,6 +46,32 @@ impl Marks {
     }
 }
 
+/// Returns `text` in which marks tell the words of what they name, and no handle: those that they have, or those of `said`.
+pub(super) fn in_words<'s>(text: &str, said: impl Fn(u64) -> Option<&'s str>) -> String {
+    let mut text = text.to_owned();
+    let mut from = 0;
+    while let Some((start, end)) = next_mark(&text, from) {
+        from = end;
+        let has_words = text[end..].starts_with(" \"");
+        let words = text[start..end].parse().ok().and_then(&said).map(|said| format!("{LATER}\"{said}\""));
+        let words = if has_words { Some(format!("{LATER}\"")) } else { words };
+        let Some(words) = words else { continue };
+        let begins = MARKS.iter().find_map(|mark| text[..start].strip_suffix(mark).map(str::len));
+        let begins = begins.unwrap_or(start);
+        let bracket = if text[begins..].starts_with(MARKS[0]) { " (" } else { "" };
+        let behind = if has_words { end + " \"".len() } else { end };
+        text.replace_range(begins..behind, &format!("{bracket}{words}"));
+        from = begins + bracket.len() + words.len();
+    }
+    text
+}
+
+/// Returns `text` without a mark at its end.
+pub(super) fn without(text: &str) -> String {
+    let marked = MARKS_AT_END.iter().filter_map(|mark| text.rfind(mark)).min();
+    marked.filter(|_| text.ends_with(')')).map_or(text, |at| &text[..at]).to_owned()
+}
+
 /// Returns where the number of the next message stands that a mark names.
 fn next_mark(text: &str, from: usize) -> Option<(usize, usize)> {
     let found = MARKS.iter().filter_map(|mark| Some(text[from..].find(mark)? + from + mark.len()));
@@ -56,6 +82,12 @@ fn next_mark(text: &str, from: usize) -> Option<(usize, usize)> {
 
 /// How a mark begins that names what holds in the place of what it stands behind.
 const MARKS: [&str; 2] = [" (taken back in m", "later on this: m"];
+
+/// What a mark begins with that stands at the end of a line.
+const MARKS_AT_END: [&str; 2] = [" (taken back in m", " (later on this: "];
+
+/// What a mark tells by.
+const LATER: &str = "later on this: ";
 
 /// Bytes of the longest words that are told behind a mark.
 const LONGEST: usize = 240;
@@ -72,5 +104,28 @@ mod tests {
         let told = "m3 Our port is 8080. (later on this: m7)\nm4 Never push. (taken back in m9)\n- m9: You may push the docs.\nm5 It is teal. (taken back in m2; later on this: m11)\nm6 The port! (later on this: m7)";
         let with = "m3 Our port is 8080. (later on this: m7 \"Our port is 9090 now.\")\nm4 Never push. (taken back in m9)\n- m9: You may push the docs.\nm5 It is teal. (taken back in m2; later on this: m11 \"It is mauve now.\")\nm6 The port! (later on this: m7)";
         assert_eq!(marks.with_words(told.into()), with);
+    }
+
+    #[test]
+    fn what_marks_name_is_told_in_words_where_handles_are_of_another_history() {
+        let said = |message| (message == 7).then_some("Our port is 9090 now.");
+        for (told, in_words) in [
+            (
+                "m3 Our port is 8080. (later on this: m7)",
+                "m3 Our port is 8080. (later on this: \"Our port is 9090 now.\")",
+            ),
+            (
+                "m3 It is teal. (taken back in m7)",
+                "m3 It is teal. (later on this: \"Our port is 9090 now.\")",
+            ),
+            (
+                "m3 It is teal. (later on this: m9 \"It is mauve.\")",
+                "m3 It is teal. (later on this: \"It is mauve.\")",
+            ),
+            ("m3 It is teal. (later on this: m9)", "m3 It is teal. (later on this: m9)"),
+        ] {
+            assert_eq!(super::in_words(told, said), in_words);
+            assert_eq!(without(in_words), told.split(" (").next().unwrap());
+        }
     }
 }

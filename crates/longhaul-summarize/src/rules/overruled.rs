@@ -112,6 +112,14 @@ pub(super) struct Judged {
     pub(super) overruled: Vec<Overruled>,
 }
 
+impl Judged {
+    /// Returns the same without what of `known` stands: that was told before.
+    pub(super) fn without(mut self, known: &[Decision]) -> Judged {
+        self.standing.retain(|one| !known.contains(one));
+        self
+    }
+}
+
 /// A decision that holds no more.
 #[derive(Debug)]
 pub(super) struct Overruled {

@@ -7,6 +7,7 @@ use longhaul_transcript::{Constraint, one_line};
 
 use super::{
     claimed::Claims,
+    marks,
     overruled::{Judged, Overruling},
 };
 use crate::sentences::sentences;
@@ -46,11 +47,25 @@ impl Overtaken {
         for (was, now) in overruling.claims().overtaken().chain(of_rules.overtaken()) {
             overtaken.add(was.message, &was.text, now.clone(), How::Later);
         }
+        // What an earlier summary tells was said in no message that is read.
+        for rule in rules.iter().filter(|rule| rule.superseded_by.is_none()) {
+            if let Some(by) = overruling.claims().by(rule.message, &marks::without(&rule.text)) {
+                overtaken.add(rule.message, &rule.text, by.clone(), How::Later);
+            }
+        }
         for over in &judged.overruled {
             // Where something else that was decided in the message stands, not all of it is taken back.
             let stands = judged.standing.iter().any(|one| one.message == over.decision.message);
             let how = if stands { How::Later } else { How::TakenBack };
             overtaken.add(over.decision.message, &over.decision.text, over.by.clone(), how);
+            // A rule may be known as decided later, from the summary before.
+            let decided = one_line(over.decision.text.trim());
+            let is_it = |rule: &&Constraint| {
+                rule.message < over.decision.message && one_line(rule.text.trim()) == decided
+            };
+            for rule in rules.iter().filter(is_it) {
+                overtaken.add(rule.message, &rule.text, over.by.clone(), how);
+            }
         }
         let facts = rules.iter().filter(|rule| demand_kind(&rule.text) == Some(DemandKind::Fact));
         let facts: Vec<(&Constraint, Stated)> =
