@@ -16,7 +16,7 @@ use longhaul_transcript::{SummaryMode, Tokens};
 
 #[cfg(feature = "wire")]
 pub(crate) use lines::said::read_back;
-pub(crate) use lines::{condense, without_taken_back};
+pub(crate) use lines::{Holds, condense};
 
 use crate::Preset;
 

@@ -5,12 +5,12 @@ mod chosen;
 mod condensed;
 mod cured;
 mod drawn;
+mod holds;
 mod line;
 mod once;
 #[cfg(any(feature = "wire", test))]
 pub(super) mod said;
 mod short;
-mod taken_back;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -19,7 +19,7 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::{Entry, Tokens};
 
 pub(crate) use condensed::condense;
-pub(crate) use taken_back::without_taken_back;
+pub(crate) use holds::Holds;
 
 use super::words;
 

@@ -11,7 +11,7 @@ use longhaul_extract::{Domain, FactIndex, for_each_text};
 use longhaul_redact::Redactor;
 use longhaul_summarize::{
     Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, is_edited, is_refusal,
-    rules::{self, RulesOptions},
+    rules::{self, RulesOptions, Since},
     says_nothing, with_facts, with_facts_in_data, with_facts_in_free_room, with_rules, with_rules_in_data,
 };
 use longhaul_tokens::TokenCounter;
@@ -236,7 +236,10 @@ impl Job {
     /// Returns a draft behind the running summary that it is an update to.
     fn updated(&self, draft: Draft) -> Draft {
         match self.runs_on() {
-            Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
+            Some(previous) => {
+                let since = Since::summary_before(&self.whole_request(false));
+                running::update(previous, draft, since.as_ref(), self.plan.limit, &*self.counter)
+            }
             None => draft,
         }
     }

@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{
     Draft,
-    rules::{LEAST_LIMIT, OMITTED},
+    rules::{LEAST_LIMIT, OMITTED, Since},
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryRecord, Tokens};
@@ -51,7 +51,8 @@ const UPDATE_MARK: Tokens = Tokens(8);
 /// An update that had less of the limit than this would say too little.
 const LEAST_SHARE: f64 = 0.25;
 
-/// Returns `draft` as the next update of `previous`: its text, `[Update N]`, the draft's text. Where both do not fit
+/// Returns `draft` as the next update of `previous`: its text, `[Update N]`, the draft's text. What was said `since` and takes the
+/// place of something in the text so far takes it out, or marks it. Where both do not fit
 /// `limit`, what the work needs longest of both stands as condensed history, or the draft alone where it is prose; where
 /// not even that fits, it is cut and says so.
 ///
@@ -59,6 +60,7 @@ const LEAST_SHARE: f64 = 0.25;
 pub(super) fn update(
     previous: &SummaryRecord,
     draft: Draft,
+    since: Option<&Since>,
     limit: Tokens,
     counter: &dyn TokenCounter,
 ) -> Draft {
@@ -70,12 +72,13 @@ pub(super) fn update(
         let text = texts.into_iter().find(|text| fits(text)).unwrap_or_default();
         return with_text(text, draft, counter);
     }
-    let before = forms::without_taken_back(&previous.text, &draft.summary);
+    let holds = forms::Holds::new(&draft, since);
+    let before = holds.text(&previous.text);
     let updated = format!("{before}\n\n[Update {version}]\n{}", draft.text);
     let text = Some(updated)
         .filter(|text| fits(text))
         .or_else(|| {
-            forms::condense(previous, &draft, counter, limit.scaled(CONDENSED_SHARE), limit)
+            forms::condense(previous, &draft, &holds, counter, limit.scaled(CONDENSED_SHARE), limit)
                 .filter(|text| fits(text))
         })
         .or_else(|| Some(format!("{CONDENSED}\n{}", draft.text)).filter(|text| fits(text)));
@@ -119,7 +122,7 @@ pub(super) mod tests {
 
     fn updated(previous: &str, text: &str, limit: u64) -> String {
         let draft = Draft { text: text.to_owned(), ..Draft::default() };
-        let draft = update(&record(0, previous), draft, Tokens(limit), &CharsPer4);
+        let draft = update(&record(0, previous), draft, None, Tokens(limit), &CharsPer4);
         assert_eq!(draft.tokens, CharsPer4.count_text(&draft.text));
         assert!(draft.tokens <= Tokens(limit));
         draft.text

@@ -63,6 +63,7 @@ mod told;
 #[cfg(feature = "sqlite")]
 mod two_processes;
 mod untold;
+mod what_holds;
 #[cfg(feature = "wire")]
 mod windows;
 mod work;

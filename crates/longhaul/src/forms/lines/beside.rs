@@ -1,6 +1,6 @@
 //! What stands beside a model's words, which stay as they are.
 
-use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_summarize::{Draft, SummaryRequest, rules::Since};
 use longhaul_transcript::{Constraint, Summary, Tokens};
 
 use super::{
@@ -22,10 +22,13 @@ pub(super) fn with_what_is_owed(
     // The first may take the room that it was asked to leave for an update: its end is worth more than one.
     let limit = if is_update(request) { request.limit } else { most };
     let text = with_the_person(words, &said, request, limit, "\n\n");
-    match takes_the_place(request, most) {
-        true => with_decisions(text, &said.decisions, request, limit),
-        false => text,
+    if takes_the_place(request, most) {
+        return with_decisions(text, &said.decisions, request, limit);
     }
+    // What it took the place of leaves the text before.
+    let since = Since::summary_before(request).filter(|_| is_update(request));
+    let newer: Vec<String> = since.iter().flat_map(Since::decisions).map(str::to_owned).collect();
+    with_decisions(text, &newer, request, limit)
 }
 
 /// Returns whether what is new takes the place of what was said before, for want of room within `most`.

@@ -12,10 +12,10 @@ use super::{
     CONDENSED, HEAD, TRUNCATED,
     chosen::framed,
     drawn::without,
+    holds::{Fate, Holds, is_taken_back, without_marks},
     line::{Class, Line, Rank, said_by_person},
     once::once,
     short::{QUOTED, quoted},
-    taken_back::is_taken_back,
 };
 
 /// Returns the running summary where the update no longer fits: the lines of both that the work needs longest, in their
@@ -24,6 +24,7 @@ use super::{
 pub(crate) fn condense(
     old: &SummaryRecord,
     new: &Draft,
+    holds: &Holds<'_>,
     counter: &dyn TokenCounter,
     limit: Tokens,
     most: Tokens,
@@ -38,7 +39,21 @@ pub(crate) fn condense(
     }
     let mut lines = each_once(with_owed(lines, &old.summary));
     lines.retain(|line| line.rank == Rank::Task || !is_taken_back(&line.text, &new.summary));
+    lines.retain_mut(|line| match holds.line(&line.text) {
+        Fate::Stands => true,
+        Fate::Marked(marked) => {
+            line.text = marked;
+            true
+        }
+        Fate::Leaves => false,
+    });
     lines.extend(new.text.lines().filter_map(|line| read(line, &old.summary)));
+    Some(framed(CONDENSED, &once(without_overruled(lines)), counter, limit, most))
+}
+
+/// Returns the lines without decisions that a later line overrules, and without rules that stand in a newer one with what may have lifted
+/// them.
+fn without_overruled(mut lines: Vec<Line>) -> Vec<Line> {
     let is_overruled = |at: &usize| {
         let later = lines[at + 1..].iter().filter_map(|line| said_by_person(&line.text));
         matches!(lines[*at].rank, Rank::Choice | Rank::Decision)
@@ -56,7 +71,7 @@ pub(crate) fn condense(
         (0..lines.len()).filter(|at| is_overruled(at) || stands_in_newer(at)).collect();
     let mut at = 0..lines.len();
     lines.retain(|_| !at.next().is_some_and(|at| overruled.contains(&at)));
-    Some(framed(CONDENSED, &once(lines), counter, limit, most))
+    lines
 }
 
 /// Returns the lines without a decision that stands as a rule as well, and requests without what of them stands as a rule, a fact or a
@@ -120,7 +135,7 @@ fn is_of_the_person(line: &str, said: &Summary) -> bool {
     let task = line.strip_prefix(TASK).map(|task| one_line(task.trim_end_matches(" […]")));
     let behind = [RULE, FACT].iter().find_map(|mark| line.strip_prefix(mark));
     let rule = behind.and_then(|rule| rule.split_once("): ")).map(|(_, rule)| one_line(rule));
-    task.is_some_and(|task| one_line(&said.goal).starts_with(&*task))
+    task.is_some_and(|task| one_line(&said.goal).starts_with(&*without_marks(&task)))
         || rule.is_some_and(|rule| {
             said.constraints.iter().any(|known| rule.starts_with(&*one_line(&known.told())))
         })

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use longhaul_extract::lifted_by_each;
+use longhaul_extract::{StatementKind, lifted_by_each};
 use longhaul_summarize::{
     Draft, SummaryRequest,
     rules::{SetDown, overruled_since, set_down},
@@ -89,10 +89,24 @@ impl Told<'_> {
                     with_question(&without(text, &gone), of_entry)
                 }
             };
-            let line = self.said(entry.id.ordinal, class, text, &told);
-            line.filter(|_| !told.is_empty())
+            let (at, line) = self.said(entry.id.ordinal, class, text, &told).filter(|_| !told.is_empty())?;
+            Some((at, self.answering(at, &told, line)))
         };
         (0..self.asked.len()).filter_map(of_message).collect()
+    }
+
+    /// Returns the line of a message with the question that this answers, where it says too little without: that may stand in the part
+    /// before.
+    fn answering(&self, message: u64, told: &str, line: Line) -> Line {
+        let all = self.request.index.statements().all();
+        let from = all.partition_point(|one| u64::from(one.message) < message);
+        let of_it = all[from..].iter().take_while(|one| u64::from(one.message) == message);
+        let mut asked =
+            of_it.filter(|one| one.kind == StatementKind::Person && told.trim() == one.text.trim());
+        match asked.find_map(|one| one.answers.as_deref()) {
+            Some(asked) if !is_kept(self.request, asked) => line.answering(asked),
+            _ => line,
+        }
     }
 
     /// Returns the rules and facts, but for those that stand in the task or the last request: when that is one among others, they are told

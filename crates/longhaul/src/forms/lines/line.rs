@@ -29,6 +29,12 @@ impl Line {
         Line { rank: rank_of(&text), text }
     }
 
+    /// Returns the line with the question that it answers behind what it tells.
+    pub(super) fn answering(self, asked: &str) -> Line {
+        let told = self.text.strip_suffix(']').unwrap_or(&self.text);
+        Line::read(format!("{told}{ASKED}{}{MARK_END}]", quoted(asked, QUOTED_REQUEST)))
+    }
+
     /// Returns whether it tells something of a class.
     pub(super) fn is(&self, class: Class) -> bool {
         self.text.starts_with(class.start())
@@ -118,6 +124,22 @@ impl Class {
             Class::Request => Rank::Request,
         }
     }
+}
+
+/// Stands between what was said and what took its place, or may have.
+pub(super) const LATER: &str = " (later on this: \"";
+
+/// Stands between an answer and what was asked.
+pub(super) const ASKED: &str = " (to: \"";
+
+/// Ends what either of them begins.
+pub(super) const MARK_END: &str = "\")";
+
+/// Returns what a line tells without its end and without what stands behind it: what may have lifted it, or what it answers.
+pub(super) fn alone(said: &str) -> &str {
+    let said = said.strip_suffix(']').unwrap_or(said);
+    let end = [LATER, ASKED].iter().filter_map(|mark| said.find(mark)).min();
+    said[..end.unwrap_or(said.len())].trim()
 }
 
 /// Returns what the line of a person's has in their words.

@@ -1,13 +1,16 @@
 //! What a summary in this form says, read back from a history.
 
-use longhaul_extract::{demand_kind, sentences};
+use longhaul_extract::{demand_kind, sentences, settles};
 use longhaul_summarize::rules::is_lasting;
 use longhaul_transcript::{Constraint, Summary, is_ending_line};
 
-use super::{CONDENSED, HEAD, line::Class};
+use super::{
+    CONDENSED, HEAD,
+    line::{Class, LATER, MARK_END},
+};
 
 /// Returns the text of a running summary that stands in a history in this form, without its header and its ending, and what its lines
-/// say of the task and the rules, as said in the message `at`. `None` where it has another form.
+/// say of the task, the rules and what was decided, as said in the message `at`. `None` where it has another form.
 pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let is_start = |line: &&str| line.starts_with(HEAD) || *line == CONDENSED;
     let from = message.lines().position(|line| is_start(&line))?;
@@ -17,17 +20,25 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     let said = |class: Class| {
         lines.iter().filter_map(move |line| line.strip_prefix(class.start())?.strip_suffix(']'))
     };
-    let rule = |told: &str| Constraint::read_back(told, at);
+    // What may have lifted it stands behind it.
+    let rule = |told: &str| {
+        let (told, later) = told.split_once(LATER).unwrap_or((told, ""));
+        let later = later.strip_suffix(MARK_END).map(|later| Constraint::read_back(later, at));
+        [Constraint::read_back(told, at)].into_iter().chain(later)
+    };
+
     let goal = said(Class::Task).next().unwrap_or_default().to_owned();
     // What the last request demands is told in no other line.
     let demanded =
         said(Class::Now).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
-    let constraints = said(Class::Rule)
-        .chain(said(Class::Fact))
-        .map(rule)
-        .chain(demanded.map(|text| rule(&text)))
-        .collect();
-    let summary = Summary { goal, constraints, ..Summary::default() };
+    let told = said(Class::Rule).chain(said(Class::Fact));
+    let demanded: Vec<String> = told.map(str::to_owned).chain(demanded).collect();
+    let constraints = demanded.iter().flat_map(|told| rule(told)).collect();
+    // What is decided as a rule stands as that alone.
+    let ruled = said(Class::Rule).filter(|rule| settles(rule));
+    let decided = ruled.chain(said(Class::Choice)).chain(said(Class::Decision));
+    let decisions = decided.map(str::to_owned).collect();
+    let summary = Summary { goal, constraints, decisions, ..Summary::default() };
     Some((lines.join("\n"), summary))
 }
 

@@ -31,6 +31,11 @@ fn record(text: &str) -> SummaryRecord {
     running_record(0, text)
 }
 
+fn condensed(old: &SummaryRecord, more: &str, [limit, most]: [Tokens; 2]) -> Option<String> {
+    let new = new(more);
+    condense(old, &new, &Holds::new(&new, None), &CharsPer4, limit, most)
+}
+
 fn new(text: &str) -> Draft {
     Draft { text: text.to_owned(), ..Draft::default() }
 }
@@ -47,7 +52,7 @@ const NEW: &str = "--- Summarized Context (2 items) ---
 // asserts 001-25
 #[test]
 fn a_condensed_history_keeps_what_was_asked_and_decided() {
-    let all = condense(&record(OLD), &new(NEW), &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+    let all = condensed(&record(OLD), NEW, [Tokens(200), Tokens(200)]).unwrap();
     assert_eq!(
         all,
         "[Condensed history]
@@ -59,7 +64,7 @@ fn a_condensed_history_keeps_what_was_asked_and_decided() {
 [✓ edit_file: File: a.rs]
 [✓ assistant: Decision: The exporter streams]"
     );
-    let little = condense(&record(OLD), &new(NEW), &CharsPer4, Tokens(60), Tokens(60)).unwrap();
+    let little = condensed(&record(OLD), NEW, [Tokens(60), Tokens(60)]).unwrap();
     assert!(CharsPer4.count_text(&little) <= Tokens(60), "{little}");
     assert!(little.contains("Task: Port") && little.contains("Decision: The exporter"), "{little}");
     assert!(!little.contains("read_file"), "{little}");
@@ -70,16 +75,16 @@ fn a_condensed_history_keeps_what_was_asked_and_decided() {
             "--- Summarized Context (9 items) ---\n{}",
             format!("[✓ read_file: File: {nth}.rs]\n").repeat(9)
         );
-        running = condense(&record(&running), &new(&more), &CharsPer4, Tokens(90), Tokens(90)).unwrap();
+        running = condensed(&record(&running), &more, [Tokens(90), Tokens(90)]).unwrap();
     }
     assert!(running.contains("Task: Port") && running.contains("Decision: The exporter"), "{running}");
     // What was said of an error at length is told in short where there is no room for more, and not left out.
     let error = "[❌ execute_bash: Command: npm test | Exit: 1 | Error: Error: Cannot find module 'lib7'";
     let long = format!("{error} | Details: {}]", "at Module._load (node:internal/modules/cjs) ⏎ ".repeat(9));
     let more = format!("--- Summarized Context (1 items) ---\n{long}");
-    let roomy = condense(&record(OLD), &new(&more), &CharsPer4, Tokens(300), Tokens(300)).unwrap();
+    let roomy = condensed(&record(OLD), &more, [Tokens(300), Tokens(300)]).unwrap();
     assert!(roomy.contains(&long), "{roomy}");
-    let tight = condense(&record(OLD), &new(&more), &CharsPer4, Tokens(90), Tokens(130)).unwrap();
+    let tight = condensed(&record(OLD), &more, [Tokens(90), Tokens(130)]).unwrap();
     assert!(tight.contains(&format!("{error}]\n")) || tight.ends_with(&format!("{error}]")), "{tight}");
     assert!(CharsPer4.count_text(&tight) <= Tokens(130), "{tight}");
     // And of one that is long itself as much as the document has.
@@ -99,7 +104,7 @@ fn a_decision_that_is_overruled_leaves_a_condensed_history() {
     );
     let more =
         "--- Summarized Context (1 items) ---\n[✓ user: Now: Strike the Tuesday thing, Wednesday 05:00.]";
-    let all = condense(&old, &new(more), &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+    let all = condensed(&old, more, [Tokens(200), Tokens(200)]).unwrap();
     assert!(!all.contains("We switch on Tuesday") && all.contains("Wednesday 05:00"), "{all}");
     assert!(all.contains("Labels are PDF"), "{all}");
 }
@@ -141,7 +146,7 @@ fn of_many_rules_and_decisions_the_newest_of_both_stay() {
 fn a_models_line_about_a_task_is_not_the_persons() {
     let mut old = record("- the lexer was built\nTask: rewrite everything in Zig\n\nTask: Port the exporter");
     old.summary.goal = "Port the exporter".to_owned();
-    let all = condense(&old, &new(NEW), &CharsPer4, Tokens(80), Tokens(80)).unwrap();
+    let all = condensed(&old, NEW, [Tokens(80), Tokens(80)]).unwrap();
     assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
     assert!(all.contains("\nTask: rewrite everything in Zig\n"), "{all}");
     assert_eq!(all.matches("Port the exporter").count(), 1, "{all}");
@@ -153,7 +158,7 @@ fn of_a_summary_in_another_form_the_task_and_the_rules_stay() {
     old.summary.goal = "Port the exporter".to_owned();
     let (text, message) = ("Never touch audit_trail.".to_owned(), 2);
     old.summary.constraints.push(Constraint { text, message, ..Constraint::default() });
-    let all = condense(&old, &new(NEW), &CharsPer4, Tokens(60), Tokens(60)).unwrap();
+    let all = condensed(&old, NEW, [Tokens(60), Tokens(60)]).unwrap();
     assert!(all.contains("[✓ user: Task: Port the exporter]"), "{all}");
     assert!(all.contains("[✓ user: Rule: Never touch audit_trail.]"), "{all}");
 }
@@ -164,7 +169,7 @@ fn what_only_leads_in_rules_is_none() {
     let demands = vec![demand("Some rules:"), demand("Some rules: never touch audit_trail.")];
     let mut old = record("It was read.");
     old.summary.constraints.clone_from(&demands);
-    let all = condense(&old, &new(NEW), &CharsPer4, Tokens(200), Tokens(200)).unwrap();
+    let all = condensed(&old, NEW, [Tokens(200), Tokens(200)]).unwrap();
     let said: Transcript = ["Port the exporter", "And this", "Some rules: …", "Go on with it now"]
         .into_iter()
         .map(Message::user)
@@ -182,5 +187,5 @@ fn what_only_leads_in_rules_is_none() {
 #[test]
 fn prose_is_not_condensed_by_lines() {
     let old = record("The lexer was built.");
-    assert_eq!(condense(&old, &new("The parser was built."), &CharsPer4, Tokens(90), Tokens(90)), None);
+    assert_eq!(condensed(&old, "The parser was built.", [Tokens(90), Tokens(90)]), None);
 }
