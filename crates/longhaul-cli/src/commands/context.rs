@@ -181,7 +181,7 @@ fn seen_stored(stored: &Stored) -> View {
             acts_now: outlook.forecast.acts_now,
             upcoming: outlook.forecast.beside(tools).upcoming,
             adjusted: outlook.adjustments,
-            after: if state.tokens() > limits.target { foretold() } else { None },
+            after: foretold().filter(|after| *after < tokens),
             budget_as_counted: None,
         },
     }

@@ -493,3 +493,32 @@ fn conversations_that_begin_alike_are_told_apart() {
         ]
     );
 }
+
+// asserts 000-23
+/// Also where a compaction is due that would go less far, and from without.
+#[test]
+fn what_the_picture_foretells_is_what_a_compaction_then_comes_to() {
+    let said = "The step reads the file line by line and writes the sums into the ledger. ".repeat(16);
+    let answer: &'static str = said.leak();
+    let server = Server::start(move |_, _| Answer::Says(answer));
+    for preset in ["two-tier", "session", "chain"] {
+        let folder = Folder::new();
+        let turn = |nth: usize| {
+            let asked = format!("What does step {nth} of the import do with part_{nth}.csv, and why?");
+            format!("{asked}\n/context\n/summarize\nn\n")
+        };
+        let script: String = (0..44).map(turn).collect();
+        let own = ["--session", "s", "--window", "8000", "--max-output", "600", "--preset", preset];
+        let ran = folder.run(&server.args(&[&own[..], &["--mode", "rules"]].concat()), script.as_bytes());
+        let out = out(&ran);
+        let number = |text: &str| text.split_once(" tokens").unwrap().0.replace(',', "");
+        let behind = |text: &str| number(text.split_once(" → ").unwrap().1);
+        let promised: Vec<String> = out.split("would become one summary").skip(1).map(behind).collect();
+        let became: Vec<String> = ran.stderr.split("Put this in the place of").skip(1).map(behind).collect();
+        assert_eq!(promised, became, "{preset}: {out}");
+        assert!(promised.len() > 20 && out.contains(" reach the trigger at "), "{preset}: {out}");
+        let seen = folder.run(&["context", "s", "--json", "--preset", preset], b"").stdout;
+        let seen: serde_json::Value = serde_json::from_slice(&seen).unwrap();
+        assert_eq!(&seen["compaction"]["after"].to_string(), promised.last().unwrap(), "{preset}: {seen}");
+    }
+}

@@ -3,7 +3,7 @@
 use longhaul::{
     Config, Job, SessionState, Shown,
     compact::CompactError,
-    policy::{Action, Decision, Reason},
+    policy::{Action, Reason},
     summarize::Summarizer,
     tokens::TokenCounter,
     transcript::Tokens,
@@ -24,7 +24,8 @@ pub(crate) struct Foretold {
     pub(crate) by_rule: Option<&'static str>,
 }
 
-/// Returns what the compaction that is due would come to, or the one that somebody may ask for; `writer` is who writes summaries,
+/// Returns what the compaction would come to that somebody may ask for now. One that is due by tokens takes no more than it needs, and
+/// is another. `writer` is who writes summaries,
 /// where rules do not.
 ///
 /// # Errors
@@ -35,17 +36,13 @@ pub(crate) fn foretold(
     writer: Option<&dyn Summarizer>,
 ) -> Result<Foretold, String> {
     let rebuild = state.measure(now_ms).next_depth >= state.config().max_summary_chain_depth;
-    let (due, reason) = match state.decide(now_ms) {
-        Decision::Act { action, reason } => (Some(action), reason),
-        Decision::Hold(_) => (None, Reason::Manual),
-    };
-    let job =
-        state.plan(Action::Summarize { rebuild }, reason, None, now_ms).map_err(|error| error.to_string())?;
-    if reason == Reason::Manual && !state.has_something_new(&job) {
+    let action = Action::Summarize { rebuild };
+    let job = state.plan(action, Reason::Manual, None, now_ms).map_err(|error| error.to_string())?;
+    if !state.has_something_new(&job) {
         return Err(CompactError::NothingNew.to_string());
     }
     let limit = job.request().limit;
-    let by_rule = writer.and_then(|writer| why_by_rule(writer, due, &job, state.config()));
+    let by_rule = writer.and_then(|writer| why_by_rule(writer, &job, state.config()));
     let finished = job.finish_by_rule().map_err(|error| error.to_string())?;
     let after = state.check(&finished).map_err(|error| error.to_string())?;
     let most = after + (limit - finished.record().tokens);
@@ -53,15 +50,7 @@ pub(crate) fn foretold(
 }
 
 /// Returns why `writer` is not asked, or asks nobody, for this summary.
-fn why_by_rule(
-    writer: &dyn Summarizer,
-    due: Option<Action>,
-    job: &Job,
-    config: &Config,
-) -> Option<&'static str> {
-    if let Some(Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. }) = due {
-        return Some("no model is asked for the one that is due");
-    }
+fn why_by_rule(writer: &dyn Summarizer, job: &Job, config: &Config) -> Option<&'static str> {
     if job.too_large_for_model(config).is_some() {
         return Some("it is of more than a model is shown");
     }

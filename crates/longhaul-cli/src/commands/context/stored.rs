@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::{Context as _, Result};
 use longhaul::{
-    Session,
+    Config, Session,
     tokens::ContextWindow,
-    transcript::{SessionId, Tokens},
+    transcript::{SessionId, SummaryMode, Tokens},
 };
 
 use crate::{
@@ -79,6 +79,8 @@ fn taken_up(archive: &Archive, session: SessionId, held: Option<Held>, args: &Co
     };
     let window = ContextWindow::new(window, reserved.unwrap_or_else(|| usual_reserve(window)));
     let tools = held.map_or(Tokens::ZERO, |held| held.tools);
+    // It is only looked at: nobody is there who would write.
+    let config = Config { mode: SummaryMode::Rules, ..config };
     let builder =
         Session::builder(session.clone(), config.window(window)).config(config).fixed_overhead(tools);
     let builder = builder.counter(counter.counter.clone()).store(archive.store.clone());
