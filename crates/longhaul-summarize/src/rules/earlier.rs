@@ -69,10 +69,9 @@ impl<'e> Earlier<'e> {
                 false => overruling.claims().by(message, said),
             };
             let told = marks::without(&line.text);
-            let newest = sentences(&told).filter_map(|said| by(said.trim())).max_by_key(|by| by.message);
-            if let Some(by) = newest {
-                line.text = format!("{told} (later on this: m{})", by.message);
-            }
+            let by: BTreeSet<u64> =
+                sentences(&told).filter_map(|said| Some(by(said.trim())?.message)).collect();
+            by.iter().for_each(|by| line.text.push_str(&format!(" (later on this: m{by})")));
         }
     }
 
@@ -558,20 +557,24 @@ mod tests {
 
     #[test]
     fn what_is_said_behind_a_summary_of_ours_marks_what_it_overrules_and_that_stays_marked() {
-        let text = "[Context Summary - 99 messages summarized]\n\n## Rules and facts from the user\n- m9: Never push to main.\n## Asked before\nm0 Mend the lanes.\nm3 Our port is 8080.\nm5 The lanes are red. (later on this: m7)\nm7 The lanes are blue now.\n\nsummary-depth:0 id:0123456789abcdef";
+        let text = "[Context Summary - 99 messages summarized]\n\n## Rules and facts from the user\n- m9: Never push to main.\n## Asked before\nm0 Mend the lanes.\nm3 Our port is 8080. Our host is db-3.\nm5 The lanes are red. (later on this: m7)\nm7 The lanes are blue now.\n\nsummary-depth:0 id:0123456789abcdef";
         let said = [
             Message::user(text),
             Message::assistant("Done."),
             Message::user("Our port is 9090 now."),
+            Message::assistant("Noted."),
+            Message::user("Our host is db-7 now."),
             Message::assistant("Noted."),
             Message::user("OK, you may push to main now."),
             Message::assistant("Good."),
         ];
         let told = told_in(said.into_iter().collect(), 400, &[]);
         let marked = "The lanes are red. (later on this: \"The lanes are blue now.\")";
-        for line in
-            ["Our port is 8080. (later on this: m2)", "Never push to main. (later on this: m4)", marked]
-        {
+        for line in [
+            "Our host is db-3. (later on this: m2) (later on this: m4)",
+            "Never push to main. (later on this: m6)",
+            marked,
+        ] {
             assert!(told.contains(line), "{line}\n{told}");
         }
         let text = format!(
@@ -580,7 +583,7 @@ mod tests {
         let said = [Message::user(text), Message::assistant("Done."), Message::user("Go on with the lanes.")];
         let again = told_in(said.into_iter().collect(), 400, &[]);
         for line in [
-            "Our port is 8080. (later on this: \"Our port is 9090 now.\")",
+            "Our host is db-3. (later on this: \"Our port is 9090 now.\") (later on this: \"Our host is db-7 now.\")",
             "Never push to main. (later on this: \"OK, you may push to main now.\")",
             marked,
         ] {
