@@ -415,11 +415,13 @@ const SIGNS: [&str; 12] = [
 const REPORTING: [&str; 3] = ["after all", "no longer", " instead"];
 
 /// Words that name nothing.
-const COMMON: [&str; 51] = [
+const COMMON: [&str; 68] = [
     "about", "all", "and", "any", "are", "but", "can", "earlier", "for", "from", "had", "has", "have",
     "idea", "into", "its", "let", "make", "not", "now", "one", "our", "out", "plan", "said", "says",
     "should", "take", "that", "the", "then", "they", "thing", "this", "thought", "told", "use", "was", "way",
     "what", "will", "with", "would", "you", "current", "first", "new", "old", "other", "same", "second",
+    "decided", "decide", "decision", "settled", "agreed", "chose", "chosen", "choose", "picked", "going",
+    "keep", "keeping", "using", "drop", "dropping", "cancel", "remains",
 ];
 
 #[cfg(test)]
@@ -538,6 +540,9 @@ mod tests {
                 false,
             ),
             ("Retry after all 3 attempts failed.", "We keep 3 replicas.", false),
+            ("We decided to keep Jenkins after all.", "We decided to cancel Tuesday's demo.", false),
+            ("We decided to keep Jenkins after all.", "Glass lids, that's decided.", false),
+            ("We decided to keep Jenkins after all.", "We decided to drop Jenkins.", true),
             ("Put the switch on Wednesday.", "The switch is on Tuesday.", false),
             ("Back to slim, sorry.", "Let's go with alpine instead of slim.", true),
             ("Back to slim, sorry.", "We use the slim image.", false),
