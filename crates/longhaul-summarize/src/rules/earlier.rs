@@ -383,7 +383,13 @@ fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
             || OF_CALLS.iter().any(|begins| line.text.starts_with(begins))
             || is_decided(line) && said.iter().any(|said| overrules(said, &line.text))
     };
+    let rules: Vec<String> = lines
+        .iter()
+        .filter(|line| line.under == Under::Heading(Heading::Rules) && !line.is_title)
+        .map(|line| without_handles(&line.text))
+        .collect();
     let mut lines: Vec<Line> = lines.into_iter().filter(|line| !is_told(line)).collect();
+    lines.retain_mut(|line| line.under != Under::Heading(Heading::Said) || keeps_without(line, &rules));
     for line in &mut lines {
         line.text = match line.is_title {
             _ if line.fence.is_some() => without_handle(&line.text).to_owned(),
@@ -409,6 +415,18 @@ fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
     }
     sections.retain(|(_, lines)| lines.iter().any(|line| !line.text.trim().is_empty()));
     sections.into_iter().flat_map(|(title, lines)| title.into_iter().chain(lines)).collect()
+}
+
+/// Takes out of a line what of it is told as a rule: among what was said it would be the first to leave. Returns whether more than a word
+/// is left.
+fn keeps_without(line: &mut Line, rules: &[String]) -> bool {
+    let is_in = |rule: &&String| !rule.is_empty() && line.text.contains(rule.as_str());
+    let told: Vec<&String> = rules.iter().filter(is_in).collect();
+    if line.is_title || told.is_empty() {
+        return true;
+    }
+    line.text = told.into_iter().fold(line.text.clone(), |text, rule| text.replacen(rule.as_str(), "", 1));
+    without_handles(&line.text).split_whitespace().nth(1).is_some()
 }
 
 /// Returns a line without the handles before and behind what it tells, with the question that this answers.

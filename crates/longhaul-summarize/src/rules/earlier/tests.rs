@@ -72,6 +72,21 @@ fn a_summary_of_ours_that_is_read_back_is_told_as_one_and_its_rules_hold() {
     }
 }
 
+/// Told among what was said, a rule would be shown there, leave its list for that, and be gone with the next summary.
+#[test]
+fn a_rule_that_stands_among_what_was_said_as_well_stays_in_its_list() {
+    let rule = "Always address the landlady as Mrs Okafor.";
+    let text = format!(
+        "[Context Summary - 40 messages summarized]\n\n## Request (m38)\nCompare the quotes.\n## Rules and facts from the user\n- m4: {rule}\n\
+         ## Said\nm4 Priya runs payroll. {rule}\nm5 {rule}\nm6 The quotes came today.\n\nsummary-depth:0 id:0123456789abcdef"
+    );
+    let told = told_of(&text, 600, &[]);
+    let (_, rules) = told.split_once("## Rules and facts from the user").unwrap();
+    assert!(rules.contains(rule), "{told}");
+    assert_eq!(told.matches(rule).count(), 1, "{told}");
+    assert!(told.contains("Priya runs payroll.") && told.contains("The quotes came today."), "{told}");
+}
+
 #[test]
 fn what_is_said_behind_a_summary_of_ours_marks_what_it_overrules_and_that_stays_marked() {
     let text = "[Context Summary - 99 messages summarized]\n\n## Rules and facts from the user\n- m9: Never push to main.\n## Asked before\nm0 Mend the lanes.\nm3 Our port is 8080. Our host is db-3.\nm5 The lanes are red. (later on this: m7)\nm7 The lanes are blue now.\n\nsummary-depth:0 id:0123456789abcdef";
