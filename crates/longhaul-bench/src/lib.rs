@@ -5,6 +5,7 @@ pub mod answers;
 pub mod reader;
 pub mod recall;
 pub mod soak;
+pub mod speech;
 /// Statements, true and false, put into a model's mouth.
 pub mod statements;
 pub mod tokens;

@@ -125,9 +125,9 @@ impl Claim {
             _ => false,
         };
         let is_given_up = || later.old.iter().any(|old| old.is_of(&self.clauses));
-        // What was to be done once is over.
-        let is_done =
-            || self.clauses.iter().any(|clause| clause.verb == Some(0)) && is_passing_wish(&self.text);
+        // What was to be done once is over, unless it is to be done otherwise.
+        let is_order = || self.clauses.iter().any(|clause| clause.verb == Some(0));
+        let is_done = || is_order() && is_passing_wish(&self.text) && !is_passing_wish(&later.text);
         (is_given_up() || is_stopped() || is_turned() || is_said_anew()) && !is_done()
     }
 

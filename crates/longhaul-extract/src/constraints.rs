@@ -22,7 +22,11 @@ mod things;
 
 pub use account::only_tells;
 pub(crate) use blocks::{Block, blocks, sentences_of};
-pub use demand::{DemandKind, Stated, demand_kind, stated};
+pub use demand::{
+    DemandKind, Stated, demand_kind,
+    speech::{SpeechAct, SpeechWeights, features as speech_features},
+    stated,
+};
 pub use naming::are_of_two;
 pub use taken_back::lifted_by_each;
 
@@ -142,7 +146,7 @@ pub fn is_standing_rule(sentence: &str) -> bool {
 /// Returns whether `sentence` only says what is wanted at the moment: it reacts to what was just said, points at something outside
 /// of it, or names a task. Once that is done, it is no rule.
 pub fn is_passing_wish(sentence: &str) -> bool {
-    demand::is_passing(sentence)
+    demand::is_request(sentence)
 }
 
 /// Returns the sentences of `text`, whole, in order. Fenced code, markup and quoted output are left out, as are sentences
@@ -195,8 +199,14 @@ fn in_segment(
         rest = after;
         let items = after.iter().take_while(|next| next.is_item && next.lead == block.text).count();
         if items > 0 && block.text.ends_with([':', '：']) {
-            let reading = demand::read(last_sentence(&block.text)).filter(|reading| !reading.is_labelled);
             let all: Vec<&str> = after[..items].iter().map(|item| &*item.text).collect();
+            let lead = last_sentence(&block.text);
+            // "Do not touch:" is short of words to go by without what it is said of.
+            let reading = demand::read(lead)
+                .or_else(|| {
+                    demand::read(&format!("{lead} {}", all.first()?)).filter(|_| demand::has_demand(lead))
+                })
+                .filter(|reading| !reading.is_labelled);
             let of_branches = || if counts(&block.text, items) { strictest(&all) } else { None };
             if let Some(reading) = reading.or_else(of_branches) {
                 // "Do not touch:" means nothing without what follows; one of two ways says less than nothing.
@@ -207,23 +217,35 @@ fn in_segment(
         }
         in_block(block, &mut add);
     }
+    // Who tells so many has handed in a report: its sentences are statements like others.
+    let is_fact = |demand: &Demand| demand.kind == DemandKind::Fact && !demand.is_labelled;
+    if taken.iter().filter(|demand| is_fact(demand)).count() > MOST_FACTS {
+        taken.retain(|demand| !is_fact(demand));
+    }
     let mut lifting: Vec<Demand> = Vec::new();
     if segment.matter == Matter::Words {
         let all = blocks.iter().flat_map(|block| sentences_of(&block.text));
         let mut all = all.peekable();
         while let Some(sentence) = all.next() {
             let next = all.peek().copied();
-            if lifts(sentence, next, message, before, found)
-                && !taken.iter().any(|t| t.text.contains(sentence))
-            {
-                lifting.push(Demand {
-                    text: shortened(&taken_back::with_what_follows(sentence, next)),
+            if !lifts(sentence, next, message, before, found) {
+                continue;
+            }
+            let text = shortened(&taken_back::with_what_follows(sentence, next));
+            // What takes something back is needed as long as that is told, with what limits it.
+            match taken.iter_mut().find(|demand| demand.text.contains(sentence)) {
+                Some(demand) if demand.text == sentence => {
+                    (demand.kind, demand.text) = (DemandKind::Rule, text)
+                }
+                Some(demand) => demand.kind = DemandKind::Rule,
+                None => lifting.push(Demand {
+                    text,
                     kind: DemandKind::Rule,
                     is_labelled: false,
                     message,
                     superseded_by: None,
                     answers: None,
-                });
+                }),
             }
         }
     }
@@ -370,6 +392,9 @@ fn content_words(sentence: &str) -> BTreeSet<String> {
 fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
+
+/// More facts than this nobody tells in one message to have them kept in mind.
+const MOST_FACTS: usize = 8;
 
 /// More demands than this are not collected from one conversation.
 const MOST: usize = 400;

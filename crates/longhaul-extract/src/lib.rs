@@ -21,8 +21,9 @@ pub mod speaker;
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, scan, scan_words};
 pub use claims::Claim;
 pub use constraints::{
-    Demand, DemandKind, DemandReader, Stated, are_of_two, constraints, demand_kind, demands,
-    ends_with_question, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences, stated,
+    Demand, DemandKind, DemandReader, SpeechAct, SpeechWeights, Stated, are_of_two, constraints, demand_kind,
+    demands, ends_with_question, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences,
+    speech_features, stated,
 };
 pub use decisions::{Decision, decides, decisions, settles};
 pub use fields::{Field, FieldPlace, call_fields};

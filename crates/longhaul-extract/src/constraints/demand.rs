@@ -1,33 +1,25 @@
-//! Whether a sentence demands something: a label, a word of demand where it demands, an order.
+//! Whether a sentence demands something or sets something down: by a label, by a phrase that says so, and else by its words together.
 
 use std::cell::RefCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::markers;
+use super::{blocks::sentences_of, markers};
 use crate::memo::Memo;
 
 mod abroad;
-mod built;
-mod cases;
-mod chatter;
 mod facts;
 mod labels;
-mod passing;
 mod phrases;
-#[cfg(test)]
-mod requests;
-mod work;
+pub(super) mod speech;
 
 pub use facts::{Stated, stated};
 pub(super) use labels::label;
-pub(super) use passing::is_passing;
 use phrases::{
-    BANS_ABROAD, EPISTEMIC, GOES_BACK, HAPPENED, HOW_MANY, IN_LANGUAGE, INTERJECTIONS, LIMITS_SO, MODALS,
-    NO_BANS, NO_BANS_ABROAD, NO_SUBJECTS, NOBODY_CAN_TELL, NOBODY_MAY, NOBODY_TELLS, NOT_LIMITS, NOT_THINGS,
-    NOTHING_TELLS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, STANDS_SO,
-    SUPPOSES, TELLS, THINKS, VERBS,
+    GOES_BACK, HAPPENED, INTERJECTIONS, MODALS, NO_BANS, NOBODY, OPENERS, ORDERS_OPEN, PHRASES, PLEASANT,
+    POLITE, STANDING, THINKS, VERBS,
 };
+use speech::{SpeechAct, SpeechWeights};
 
 /// What a person demands or sets down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,9 +44,10 @@ pub(super) struct Reading {
     pub(super) is_labelled: bool,
 }
 
-/// Returns whether `sentence` demands something of the one it is said to, or sets something down.
-pub(crate) fn is_constraint(sentence: &str) -> bool {
-    read(sentence).is_some()
+/// Returns whether a line has words by which somebody demands something. Of a line of a log it is asked whether a person said it, which
+/// its words together do not tell.
+pub(crate) fn has_demand(line: &str) -> bool {
+    label(line).is_some() || line.len() <= MOST_BYTES && binds(line, &Words::of(line))
 }
 
 /// Returns what `sentence` demands or sets down, where it does.
@@ -67,55 +60,86 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
     if let Some(kind) = label(sentence) {
         return Some(Reading { kind, is_labelled: true });
     }
-    // Nobody demands anything in so long a sentence, and each of its clauses would be looked at to its end.
+    // Nobody demands anything in so long a sentence.
     if sentence.len() > MOST_BYTES {
         return None;
     }
     *Memo::read(&READ, sentence, read_plain)
 }
 
+/// Returns whether `sentence` only asks for something that is over once it is done.
+pub(super) fn is_request(sentence: &str) -> bool {
+    let is_one = |sentence: &str| {
+        let words = Words::of(sentence);
+        !forbids_or_obliges(&words)
+            && !PHRASES.iter().any(|(phrases, _)| words.clauses().any(|clause| begins(clause, phrases)))
+            && SpeechWeights::builtin().is_request(sentence)
+    };
+    label(sentence).is_none() && sentence.len() <= MOST_BYTES && *Memo::read(&REQUESTS, sentence, is_one)
+}
+
 thread_local! {
     static READ: RefCell<Memo<Option<Reading>>> = RefCell::default();
+    static REQUESTS: RefCell<Memo<bool>> = RefCell::default();
 }
 
 /// Reads a sentence that no label stands before.
 fn read_plain(sentence: &str) -> Option<Reading> {
     let plain = |kind| Some(Reading { kind, is_labelled: false });
     let words = Words::of(sentence);
-    let text = &*words.text;
-    let is_question = sentence.trim_end().ends_with(['?', '？']);
-    if is_question {
-        let asks_politely =
-            words.begins(POLITE) || words.after_opener().is_some_and(|rest| begins(rest, POLITE));
-        let rule = [
-            " make sure ", " habit ", " from now on ", " never ", " always ", " don't ", " do not ",
-            " only ", " without ",
-        ];
-        return if asks_politely && rule.iter().any(|rule| text.contains(rule)) {
-            plain(DemandKind::Wish)
-        } else {
-            None
-        };
-    }
-    if built::only_muses(&words) || chatter::is_chatter(&words) {
-        return None;
+    if sentence.trim_end().ends_with(['?', '？']) {
+        return asks_politely(&words).then_some(Reading { kind: DemandKind::Wish, is_labelled: false });
     }
     for (phrases, kind) in PHRASES {
-        if words.clauses().any(|clause| begins(clause, phrases) && !begins(clause, SUPPOSES)) {
+        if words.clauses().any(|clause| begins(clause, phrases)) {
             return plain(*kind);
         }
     }
-    if is_rule(&words) {
-        return plain(DemandKind::Rule);
+    let binds = binds(sentence, &words);
+    match if forbids_or_obliges(&words) { SpeechAct::Rule } else { act(sentence, binds) } {
+        SpeechAct::Rule if binds && !words.begins(THINKS) => plain(DemandKind::Rule),
+        SpeechAct::Rule => plain(DemandKind::Wish),
+        SpeechAct::Fact => plain(DemandKind::Fact),
+        SpeechAct::Request | SpeechAct::Talk => None,
     }
-    if markers::demands_elsewhere(sentence) {
-        let kind = if markers::is_rule(sentence) { DemandKind::Rule } else { DemandKind::Wish };
-        return plain(kind);
-    }
-    if is_wish(sentence, &words) {
-        return plain(DemandKind::Wish);
-    }
-    if facts::states(sentence, &words) { plain(DemandKind::Fact) } else { None }
+}
+
+/// Returns what is done by a text: of several sentences, and of items that are told together, the most that one of them does.
+fn act(text: &str, binds: bool) -> SpeechAct {
+    // Items are told behind what leads them in.
+    let between = if text.contains(": ") { "; " } else { "\n" };
+    let pieces = sentences_of(text).flat_map(|sentence| sentence.split(between));
+    pieces.map(|piece| SpeechWeights::builtin().act(piece, binds)).min().unwrap_or(SpeechAct::Talk)
+}
+
+/// "Never restart the relay while …": however much is said of when and where. "Never mind" and "always nice to see" are none.
+fn forbids_or_obliges(words: &Words) -> bool {
+    let orders = |clause: &str| {
+        let verb = ["never ", "always "].iter().find_map(|word| clause.strip_prefix(word)?.split(' ').next());
+        verb.is_some_and(|verb| verb.len() > 2 && !verb.ends_with("ed") && !PLEASANT.contains(&verb))
+    };
+    orders(words.body()) || words.clauses().any(orders)
+}
+
+/// "Can you make sure that it always builds?"
+fn asks_politely(words: &Words) -> bool {
+    const RULE: [&str; 9] = [
+        " make sure ", " habit ", " from now on ", " never ", " always ", " don't ", " do not ", " only ",
+        " without ",
+    ];
+    let asks = words.begins(POLITE) || words.after_opener().is_some_and(|rest| begins(rest, POLITE));
+    asks && RULE.iter().any(|rule| words.has(rule))
+}
+
+/// Returns whether a sentence has a word that forbids or obliges, wherever it stands.
+fn binds(sentence: &str, words: &Words) -> bool {
+    markers::is_rule(sentence)
+        || words.clauses().any(|clause| begins(clause, ORDERS_OPEN))
+        || words.clauses().any(forbids_clause)
+        || words.clauses().any(|clause| begins(clause, NOBODY))
+        || MODALS.iter().any(|modal| words.has_word(modal))
+        || STANDING.iter().any(|phrase| words.has(phrase))
+        || abroad::forbids(words)
 }
 
 /// Bytes of the longest sentence that is read.
@@ -203,33 +227,15 @@ impl Words {
         self.clauses().take(1).chain(self.after_opener()).any(forbids_clause)
     }
 
-    /// Returns whether a few words name all that is wanted: "English only please", "Kommentare auf Deutsch", "we don't deploy here".
-    fn is_limited_to(&self) -> bool {
-        if self.begins(&["we don't", "we do not"])
-            && self.text.trim_end_matches([' ', '|']).ends_with(" here")
-        {
-            return true;
-        }
-        let words = self.text.split_whitespace().count();
-        if words <= 8 && IN_LANGUAGE.iter().any(|language| self.has(language)) {
-            return true;
-        }
-        let text = self.text.trim_end_matches([' ', '|']);
-        let text = text.strip_suffix(" please").unwrap_or(text);
-        text.ends_with(" only")
-            && (2..=3).contains(&text.split_whitespace().count())
-            && !self.begins(NOT_LIMITS)
-    }
-
     fn has(&self, phrase: &str) -> bool {
         self.text.contains(phrase)
     }
 
-    /// Returns the text before each place where `phrase` stands between blanks.
-    fn before<'w>(&'w self, phrase: &'w str) -> impl Iterator<Item = &'w str> {
-        let found = self.text.match_indices(phrase);
-        let found = found.map(|(at, _)| (&self.text[..at], &self.text[at + phrase.len()..]));
-        found.filter_map(|(before, after)| before.strip_suffix(' ').filter(|_| after.starts_with(' ')))
+    /// Returns whether a word, or several, stand between blanks.
+    fn has_word(&self, word: &str) -> bool {
+        self.text
+            .match_indices(word)
+            .any(|(at, _)| self.text[..at].ends_with(' ') && self.text[at + word.len()..].starts_with(' '))
     }
 }
 
@@ -275,62 +281,6 @@ pub(super) fn forbids_first(sentence: &str) -> bool {
     Words::of(sentence).forbids_first()
 }
 
-fn is_rule(words: &Words) -> bool {
-    let orders_open =
-        |clause: &str| begins(clause, ORDERS_OPEN) && !begins(clause, TELLS) && !tells_how_many(clause);
-    let stops = words.clauses().take(1).chain(words.after_opener()).any(stops_doing);
-    let opens = words.clauses().any(orders_open)
-        || stops
-        || words.begins(&["nothing", "none of", "not"]) && !tells_of_nothing(words)
-        || words.begins(NOBODY_MAY) && !words.begins(NOBODY_CAN_TELL)
-        || words.clauses().any(nobody_does);
-    // "Use tabs, no blanks": a short clause behind an order.
-    let is_short =
-        |clause: &&str| clause.split('|').next().is_some_and(|clause| clause.split_whitespace().count() <= 4);
-    let orders = begins_order(words.body());
-    let forbids = words.forbids_first()
-        || orders && words.clauses().skip(1).filter(is_short).any(forbids_clause)
-        || words.text.split(" so ").skip(1).any(forbids_doing);
-    let asks = words.begins(&["should we", "should i", "must we", "must i"]);
-    let is_told = passing::asks_to_be_told(words.body());
-    // "Say what must change" asks; "ids, which must not be logged" demands.
-    let may_bind = |before: &str| {
-        let mut last = before.rsplit(' ');
-        let (subject, behind) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
-        let is_bound = !NO_SUBJECTS.contains(&subject) || subject == "which" && behind == "|";
-        is_bound && (!is_told || before.contains('|'))
-    };
-    let modal = !asks
-        && !EPISTEMIC.iter().any(|weak| words.has(weak))
-        && MODALS.iter().flat_map(|modal| words.before(modal)).any(may_bind);
-    // "This fails only on my laptop" tells.
-    let is_told_of = ["fails only", "failed only", "happens only", "works only", "breaks only"];
-    let stands =
-        STANDING.iter().any(|phrase| words.has(phrase)) && !is_told_of.iter().any(|told| words.has(told));
-    opens
-        || forbids
-        || modal && !words.begins(THINKS)
-        || stands
-        || abroad::forbids(words)
-        || built::is_rule(words)
-}
-
-/// "Nothing new from the others" tells; "nothing new goes into the release" orders.
-fn tells_of_nothing(words: &Words) -> bool {
-    const ORDERS: [&str; 8] =
-        [" goes ", " go ", " gets ", " get ", " until ", " into ", " about ", " production "];
-    words.begins(NOTHING_TELLS) && !ORDERS.iter().any(|word| words.has(word))
-}
-
-/// "Only three tests fail now" tells; "only one retry" limits, and "only one of them is allowed at a time".
-fn tells_how_many(clause: &str) -> bool {
-    let Some(rest) = clause.strip_prefix("only ") else { return false };
-    let said = rest.split('|').next().unwrap_or_default();
-    let counts = said.starts_with(|c: char| c.is_ascii_digit()) || begins(said, HOW_MANY);
-    let has = |words: &[&str]| said.split(' ').any(|word| words.contains(&word));
-    counts && has(STANDS_SO) && !has(LIMITS_SO)
-}
-
 /// "No, that is wrong" answers; "no console logs" orders.
 fn forbids_clause(clause: &str) -> bool {
     // "No file that was signed off may change" forbids.
@@ -344,48 +294,6 @@ fn forbids_clause(clause: &str) -> bool {
     rest.is_some_and(|rest| {
         !rest.starts_with('|') && !begins(rest, NO_BANS) && !tells(rest) && !is_spanish(rest)
     })
-}
-
-/// "Until then nobody touches the schema".
-fn nobody_does(clause: &str) -> bool {
-    let rest = ["nobody ", "no one "].iter().find_map(|word| clause.strip_prefix(word));
-    let is_past = |rest: &str| rest.split(' ').next().is_some_and(|verb| verb.ends_with("ed"));
-    rest.is_some_and(|rest| !rest.starts_with('|') && !begins(rest, NOBODY_TELLS) && !is_past(rest))
-}
-
-/// "Stop writing changelog entries": what was done each time is not any more.
-fn stops_doing(clause: &str) -> bool {
-    let doing = clause.strip_prefix("stop ").and_then(|rest| rest.split(' ').next());
-    doing.is_some_and(|word| word.ends_with("ing") && word.len() > 4)
-}
-
-/// What stands behind "so": "no merging this week", "no new tables".
-fn forbids_doing(clause: &str) -> bool {
-    let Some(rest) = clause.strip_prefix("no ") else { return false };
-    let first = rest.split(' ').next().unwrap_or_default();
-    first.ends_with("ing") && first.len() > 5 || ["new", "more", "other", "further"].contains(&first)
-}
-
-fn is_wish(sentence: &str, words: &Words) -> bool {
-    let orders = words.clauses().take(1).chain(words.after_opener()).any(begins_order)
-        || words.text.contains(" please ") && words.clauses().any(begins_order);
-    let limits = QUALIFIERS.iter().any(|phrase| words.has(phrase));
-    let lower = sentence.to_lowercase();
-    let thinks = words.begins(THINKS) && MODALS.iter().any(|modal| words.before(modal).next().is_some());
-    let contrast = lower.split(", not ").skip(1).any(|rest| !begins(rest, NOT_THINGS))
-        && sentence.len() < 200
-        && !words.begins(&["i'm", "i am", "it's", "that's", "it is"]);
-    orders
-        && (limits
-            || words
-                .clauses()
-                .take(1)
-                .chain(words.after_opener())
-                .any(|clause| begins(clause, STANDING_VERBS)))
-        || contrast
-        || thinks
-        || words.is_limited_to()
-        || words.clauses().any(|clause| begins(clause, BANS_ABROAD) && !begins(clause, NO_BANS_ABROAD))
 }
 
 #[cfg(test)]

@@ -20,20 +20,6 @@ pub(super) fn is_demand(sentence: &str) -> bool {
     holds(sentence, &DEMANDS_BY_FIRST_WORD, WIDE_DEMANDS)
 }
 
-/// Returns whether `sentence` holds a word of demand of a language other than English, whose grammar is not looked at.
-pub(super) fn demands_elsewhere(sentence: &str) -> bool {
-    holds(sentence, &ELSEWHERE_BY_FIRST_WORD, WIDE_DEMANDS)
-        && holds(&without_idioms(sentence), &ELSEWHERE_BY_FIRST_WORD, WIDE_DEMANDS)
-}
-
-/// "Noch immer" tells how something is, though "immer" may order.
-fn without_idioms(sentence: &str) -> String {
-    IDIOMS.iter().fold(sentence.to_lowercase(), |text, words| text.replace(words, " "))
-}
-
-const IDIOMS: [&str; 7] =
-    ["noch immer", "immer noch", "wie immer", "fast immer", "immer wieder", "comme toujours", "toujours pas"];
-
 /// Returns whether `sentence` holds a word of a rule that stands until it is taken back.
 pub(super) fn is_rule(sentence: &str) -> bool {
     !sentence.ends_with(['?', '？']) && holds(sentence, &RULES_BY_FIRST_WORD, WIDE_RULES)
@@ -150,8 +136,6 @@ fn by_first_word(markers: &[&[&'static str]]) -> Markers {
 }
 
 static DEMANDS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(DEMANDS));
-
-static ELSEWHERE_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(&DEMANDS[1..]));
 
 static RULES_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(RULES));
 

@@ -4,7 +4,7 @@ use std::slice;
 
 use longhaul_testkit::transcript;
 
-use super::{demand::is_constraint, *};
+use super::*;
 
 fn found(fixture: &str) -> Vec<(String, u64, Option<u64>)> {
     let said = transcript(fixture);
@@ -31,7 +31,7 @@ fn demands_are_found_verbatim_in_eight_languages() {
         "Никогда не меняй публичный интерфейс.",
     ];
     for sentence in said {
-        assert!(is_constraint(sentence), "{sentence}");
+        assert!(demand_kind(sentence).is_some(), "{sentence}");
         let all = found(&format!("user: Hello there. {sentence} Thanks a lot."));
         assert!(all.iter().any(|(text, ..)| text == sentence), "{sentence}: {all:?}");
     }
@@ -40,10 +40,12 @@ fn demands_are_found_verbatim_in_eight_languages() {
 #[test]
 fn rules_are_told_from_wishes() {
     let rules = ["You must not push.", "Nie auf main pushen!", "Никогда не меняй это.", "必须运行测试。"];
-    assert!(rules.into_iter().all(|sentence| is_constraint(sentence) && is_standing_rule(sentence)));
-    assert!(is_constraint("Say what must change; the interface must stay."));
+    assert!(rules.into_iter().all(|sentence| demand_kind(sentence).is_some() && is_standing_rule(sentence)));
+    assert!(demand_kind("Say what must change; the interface must stay.").is_some());
     let wishes = ["Use tabs instead.", "Can you make sure that it builds?"];
-    assert!(wishes.into_iter().all(|sentence| is_constraint(sentence) && !is_standing_rule(sentence)));
+    assert!(
+        wishes.into_iter().all(|sentence| demand_kind(sentence).is_some() && !is_standing_rule(sentence))
+    );
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn plain_statements_and_questions_are_no_demands() {
         "yes",
         "commit this",
     ] {
-        assert!(!is_constraint(sentence), "{sentence}");
+        assert!(demand_kind(sentence).is_none(), "{sentence}");
     }
 }
 
@@ -266,7 +268,7 @@ fn bans_without_a_verb_and_of_everybody_are_rules_and_what_only_sounds_like_one_
         "Pas de problème.",
         "No idea, and nobody knows why.",
     ] {
-        assert!(!is_constraint(told), "{told}");
+        assert!(demand_kind(told).is_none(), "{told}");
     }
     assert_eq!(demand_kind("I think the cache key should include the locale."), Some(DemandKind::Wish));
 }

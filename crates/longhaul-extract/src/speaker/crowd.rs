@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
-use crate::constraints::demand::is_constraint;
+use crate::constraints::demand::has_demand;
 
 /// The lines of a paragraph by how they begin.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl<'t> Crowd<'t> {
         let n_crowded: usize = crowded().map(Vec::len).sum();
         let demands = |alike: &Vec<&str>| {
             let sample = alike.iter().step_by(alike.len().div_ceil(SAMPLE));
-            let n_demands = sample.clone().filter(|line| is_constraint(line.trim())).count();
+            let n_demands = sample.clone().filter(|line| has_demand(line.trim())).count();
             n_demands * alike.len() / sample.count().max(1)
         };
         n_crowded > 0 && n_crowded * 2 >= n_lines && crowded().map(demands).sum::<usize>() * 4 < n_crowded

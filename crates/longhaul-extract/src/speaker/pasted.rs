@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Matter, crowd::Crowd};
-use crate::constraints::demand::{is_constraint, is_order};
+use crate::constraints::demand::{has_demand, is_order};
 
 /// Returns the pieces of `text[range]`, which a person sent, as words and as what was pasted.
 ///
@@ -98,7 +98,7 @@ fn asks(line: &str) -> bool {
     let asks = |word: &str| first.eq_ignore_ascii_case(word);
     // Programs say what to run next.
     let orders = || !asks("run") && is_order(text);
-    is_constraint(text) || text.ends_with('?') || ASKING.iter().any(|word| asks(word)) || orders()
+    has_demand(text) || text.ends_with('?') || ASKING.iter().any(|word| asks(word)) || orders()
 }
 
 /// How a line begins that asks for something beside a log.

@@ -2,3 +2,4 @@
 
 mod digest_cases;
 mod digests;
+mod said;

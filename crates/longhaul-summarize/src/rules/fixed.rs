@@ -130,15 +130,6 @@ impl<'a> Fixed<'a> {
         }
     }
 
-    /// Returns the last message in which a person says something.
-    pub(super) fn last_said(&self) -> u64 {
-        self.persons_kept()
-            .chain(self.few.persons.last().copied())
-            .map(|(entry, _)| entry.id.ordinal)
-            .max()
-            .unwrap_or_default()
-    }
-
     /// Returns the last message in which a person asks for something.
     pub(super) fn asked_last(&self) -> Option<u64> {
         let kept = self.persons_kept().filter(|(_, text)| asks_something(text));

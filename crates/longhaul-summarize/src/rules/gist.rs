@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_lasts_and_what_is_asked_stay_before_talk() {
-        let text = "Hi, I am on call until Thursday and slightly sleep deprived. The leader keeps dying, find out why and propose a fix. \
+        let text = "Hi, I must say that I am slightly sleep deprived, haha, it was a long night. The leader keeps dying, find out why and propose a fix. \
                     Read-only on production: no kubectl apply, delete or edit there.\nThe box is slow today. Never reboot a node.";
         let within = |most: usize| gist(text, |text| text.len() <= most);
         assert_eq!(within(1_000).as_deref(), Some(text));

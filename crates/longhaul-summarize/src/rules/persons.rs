@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashSet;
-use longhaul_extract::{
-    DemandKind, demand_kind, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, stated,
-};
+use longhaul_extract::{DemandKind, demand_kind, is_standing_rule, lifted_by_each, only_tells, stated};
 use longhaul_transcript::{Constraint, Entry, LeftOut, Missing, Speaker, Tokens, one_line};
 
 use super::{
@@ -19,16 +17,13 @@ fn binding(rules: &[Constraint]) -> Vec<Constraint> {
     binds.map(|(rule, _)| rule.clone()).collect()
 }
 
-/// Returns whether a demand holds on: it is no wish of the moment and no question, tells of nothing, and leads in no others. What is said
-/// to have a value has it, also where that is said to be so now.
+/// Returns whether a demand holds on: it is no request and no question, tells of nothing, and leads in no others. What is said to have a
+/// value has it, also where that is said to be so now.
 pub fn is_lasting(demand: &str) -> bool {
-    let is_of_the_moment = || is_passing(demand) || is_question(demand);
-    !leads_in(demand) && !only_tells(demand) && (is_standing_rule(demand) || !is_of_the_moment())
-}
-
-/// Returns whether a demand is a wish of the moment, and no fact.
-fn is_passing(demand: &str) -> bool {
-    is_passing_wish(demand) && !is_fact(demand)
+    let sets_down = || demand_kind(demand).is_some() || is_fact(demand);
+    !leads_in(demand)
+        && !only_tells(demand)
+        && (is_standing_rule(demand) || !is_question(demand) && sets_down())
 }
 
 /// Returns whether what a person set down is a fact to go by: it says so, or it says which value something has and demands nothing.
@@ -163,12 +158,11 @@ impl Fixed<'_> {
             self.few.persons.iter().copied().chain(self.persons_kept()).collect();
         let newest_first = persons.iter().rev().map(|(entry, text)| (entry.id.ordinal, *text));
         let again = Again::new(newest_first);
-        let newest = self.last_said();
         let bound = bound(rules, lifted);
         let mut lines: Vec<Line> = Vec::new();
         for ((at, rule), bound) in rules.iter().enumerate().zip(bound) {
             let lifts = !lifted[at].is_empty();
-            if !self.is_to_be_told(rule, lifts, newest) {
+            if !self.is_to_be_told(rule, lifts) {
                 continue;
             }
             // What must never be holds until it is taken back, whatever else is said of it.
@@ -198,15 +192,14 @@ impl Fixed<'_> {
         lines
     }
 
-    /// Returns whether a rule is told: it stands nowhere else, and holds, or lifts another. A wish of the moment is none any more once
-    /// the person has gone on; what only leads in rules is none, and no question is.
-    fn is_to_be_told(&self, rule: &Constraint, lifts: bool, newest: u64) -> bool {
-        let is_passed = || rule.message < newest && is_passing(&rule.text);
+    /// Returns whether a rule is told: it stands nowhere else, and holds, or lifts another. What only leads in rules is none, and no
+    /// question is.
+    fn is_to_be_told(&self, rule: &Constraint, lifts: bool) -> bool {
         let is_undone = || {
             let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
             by.is_some() && !is_standing_rule(&rule.text)
         };
-        let holds = || !only_asks(&rule.text) && !is_passed() && !is_undone();
+        let holds = || !only_asks(&rule.text) && !is_undone();
         // What only answers is not told where its question is not.
         let is_shown =
             self.shows(&rule.text) && rule.answers.as_deref().is_none_or(|asked| self.shows(asked));

@@ -275,7 +275,10 @@ mod tests {
         let request = SummaryRequest::new(&session, &[], &index, &CharsPer4, Tokens(400));
         let said = |message, text: &str| Constraint { text: text.into(), message, ..Constraint::default() };
         let chosen = |nth: u64| {
-            said(9 + nth, &format!("Change of plan: lathe_{nth} instead of mill_{nth} for door {nth}."))
+            said(
+                9 + nth,
+                &format!("Please use lathe_{nth} rather than mill_{nth} for all doors of hall {nth}."),
+            )
         };
         let ban = said(3, "Never send mail to Ann without asking me first.");
         let constraints = [vec![ban.clone()], (0..6).map(chosen).collect()].concat();

@@ -1,0 +1,77 @@
+//! `cargo xtask bench speech [DIR] [--write FILE] [--show]`: fits the weights by which rules, facts, requests and talk are told
+//! apart to the labelled sentences in DIR, and prints how those of each writer are taken by weights that were fitted to the others'.
+//! `--write` writes the weights of all where the crate reads them from
+//! (`crates/longhaul-extract/src/constraints/demand/speech/weights.txt`); `--show` prints what is taken for something else.
+
+#![allow(clippy::print_stdout, reason = "a program that prints figures")]
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+use longhaul_bench::speech::{Labelled, Table, act_of, fit, labelled, taken_for};
+use longhaul_extract::{SpeechAct, SpeechWeights};
+
+fn main() -> Result<()> {
+    let mut dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/speech"));
+    let (mut write, mut shows) = (None, false);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--write" => write = Some(args.next().context("--write wants a file")?),
+            "--show" => shows = true,
+            other => dir = other.into(),
+        }
+    }
+    let all = labelled(&dir)?;
+    if let Some(file) = write {
+        let text = format!(
+            "# Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a request, talk.\n{}",
+            all.len(),
+            fit(&all.iter().collect::<Vec<_>>())
+        );
+        fs::write(&file, text).with_context(|| format!("writing {file}"))?;
+        return Ok(());
+    }
+    println!(
+        "{:12} {:>5}  rule: rule fact  ask talk  fact: rule fact  ask talk   ask: rule fact  ask talk  talk: rule fact  ask talk",
+        "writer", "n"
+    );
+    let writers: BTreeSet<&str> = all.iter().map(|one| &*one.writer).collect();
+    let mut sum = Table::default();
+    for writer in writers {
+        let (own, others): (Vec<&Labelled>, Vec<&Labelled>) =
+            all.iter().partition(|one| one.writer == writer);
+        let text = fit(&others);
+        let weights = SpeechWeights::parse(&text);
+        let table = taken_for(&weights, &own);
+        print_row(writer, &table);
+        sum.iter_mut().flatten().zip(table.iter().flatten()).for_each(|(sum, n)| *sum += n);
+        if shows {
+            for one in own {
+                let act = act_of(&weights, &one.sentence);
+                if act != one.act {
+                    println!(
+                        "    {:?} taken for {act:?}: {} {:?}",
+                        one.act,
+                        one.sentence,
+                        weights.score(&one.sentence)
+                    );
+                }
+            }
+        }
+    }
+    print_row("all", &sum);
+    Ok(())
+}
+
+fn print_row(writer: &str, table: &Table) {
+    let n: usize = table.iter().flatten().sum();
+    print!("{writer:12} {n:5}");
+    for act in SpeechAct::ALL {
+        let row = &table[act as usize];
+        let of: usize = row.iter().sum();
+        print!("      ");
+        row.iter().for_each(|n| print!(" {:4}", 100 * n / of.max(1)));
+    }
+    println!();
+}
