@@ -75,6 +75,9 @@ impl<'t> SpeechWeights<'t> {
     /// Returns what a person most likely does by a sentence: that it tells a fact or sets something down is clearly likelier than all else.
     /// What `binds` has a word that forbids or obliges.
     pub fn act(&self, sentence: &str, binds: bool) -> SpeechAct {
+        if features::is_all_names(sentence) {
+            return SpeechAct::Talk;
+        }
         let score = self.score(sentence);
         let likelier = |one: SpeechAct, other: SpeechAct| {
             if score[one as usize] >= score[other as usize] { one } else { other }

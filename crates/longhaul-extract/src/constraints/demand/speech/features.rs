@@ -31,6 +31,12 @@ impl Word {
     }
 }
 
+/// Returns whether a text is nothing but names: a path, a date, the name of a picture.
+pub(super) fn is_all_names(text: &str) -> bool {
+    let (words, n_names) = words(text);
+    n_names > 1 && words.iter().filter(|word| matches!(word, Word::Plain(_))).count() < 2
+}
+
 /// Calls `each` with every feature of a sentence.
 pub fn features(sentence: &str, mut each: impl FnMut(&str)) {
     let (words, n_names) = words(without_speaker(sentence));
@@ -170,7 +176,17 @@ const MARKS: &str = "?!,:;(？";
 
 #[cfg(test)]
 mod tests {
-    use super::features;
+    use super::{features, is_all_names};
+
+    #[test]
+    fn a_path_or_a_picture_tells_nothing_by_itself() {
+        for names in ["'/tmp/shots/Screenshot 2025-03-04 at 10.11.12.png'", "src/a.rs:12 src/b.rs:40"] {
+            assert!(is_all_names(names), "{names}");
+        }
+        for tells in ["port 8080", "accent #8abeb7", "prod is db-3", "my user id is ana_77"] {
+            assert!(!is_all_names(tells), "{tells}");
+        }
+    }
 
     #[test]
     fn a_sentence_is_weighed_by_its_words_and_how_it_begins() {
