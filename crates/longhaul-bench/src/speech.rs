@@ -132,8 +132,10 @@ fn descend(rows: &[(Vec<usize>, usize)], n: usize) -> Vec<[f64; 4]> {
     weights
 }
 
+/// After so many steps the weights change no more in their hundredths.
 const STEPS: usize = 200;
 
+/// How far the first step goes.
 const RATE: f64 = 0.2;
 
 /// The strength of the penalty.
@@ -159,4 +161,24 @@ pub fn taken_for(weights: &SpeechWeights<'_>, sentences: &[&Labelled]) -> Table 
         table[labelled.act as usize][act_of(weights, &labelled.sentence) as usize] += 1;
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_fitted_to_the_sentences_that_are_kept_apart() {
+        let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let fold = |one: &Labelled| one.sentence.to_lowercase().trim_end_matches('.').to_owned();
+        let fitted = labelled(&crates.join("longhaul-bench/data/speech")).unwrap();
+        let fitted: BTreeSet<String> = fitted.iter().map(fold).collect();
+        let text = fs::read_to_string(crates.join("longhaul-extract/tests/data/said.tsv")).unwrap();
+        let apart = text.lines().filter_map(|line| line.split_once('\t')).map(|(_, said)| said.trim());
+        let both: Vec<&str> =
+            apart.filter(|said| fitted.contains(said.to_lowercase().trim_end_matches('.'))).collect();
+        assert_eq!(both, [""; 0]);
+    }
 }

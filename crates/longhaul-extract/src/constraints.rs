@@ -143,8 +143,7 @@ pub fn is_standing_rule(sentence: &str) -> bool {
     markers::is_rule(sentence) || demand::label(sentence).is_some()
 }
 
-/// Returns whether `sentence` only says what is wanted at the moment: it reacts to what was just said, points at something outside
-/// of it, or names a task. Once that is done, it is no rule.
+/// Returns whether `sentence` surely asks for something that is over once it is done, and is no rule.
 pub fn is_passing_wish(sentence: &str) -> bool {
     demand::is_request(sentence)
 }
@@ -217,7 +216,7 @@ fn in_segment(
         }
         in_block(block, &mut add);
     }
-    // Who tells so many has handed in a report: its sentences are statements like others.
+    // Who tells so many in one piece has handed in a report: its sentences are statements like others.
     let is_fact = |demand: &Demand| demand.kind == DemandKind::Fact && !demand.is_labelled;
     if taken.iter().filter(|demand| is_fact(demand)).count() > MOST_FACTS {
         taken.retain(|demand| !is_fact(demand));
@@ -394,7 +393,7 @@ fn is_ideograph(c: char) -> bool {
 }
 
 /// More facts than this nobody tells in one message to have them kept in mind.
-const MOST_FACTS: usize = 8;
+const MOST_FACTS: usize = 24;
 
 /// More demands than this are not collected from one conversation.
 const MOST: usize = 400;

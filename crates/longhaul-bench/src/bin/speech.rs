@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let all = labelled(&dir)?;
     if let Some(file) = write {
         let text = format!(
-            "# Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a request, talk.\n{}",
+            "# Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a request and talk, in hundredths.\n{}",
             all.len(),
             fit(&all.iter().collect::<Vec<_>>())
         );
@@ -41,6 +41,10 @@ fn main() -> Result<()> {
     for writer in writers {
         let (own, others): (Vec<&Labelled>, Vec<&Labelled>) =
             all.iter().partition(|one| one.writer == writer);
+        // What two wrote alike is not to be known from the other.
+        let known: BTreeSet<String> = own.iter().map(|one| one.sentence.to_lowercase()).collect();
+        let others: Vec<&Labelled> =
+            others.into_iter().filter(|one| !known.contains(&one.sentence.to_lowercase())).collect();
         let text = fit(&others);
         let weights = SpeechWeights::parse(&text);
         let table = taken_for(&weights, &own);

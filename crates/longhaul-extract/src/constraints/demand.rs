@@ -44,8 +44,8 @@ pub(super) struct Reading {
     pub(super) is_labelled: bool,
 }
 
-/// Returns whether a line has words by which somebody demands something. Of a line of a log it is asked whether a person said it, which
-/// its words together do not tell.
+/// Returns whether a line has words by which somebody demands something. It is asked of lines that may be a log's, to which no weights
+/// were fitted.
 pub(crate) fn has_demand(line: &str) -> bool {
     label(line).is_some() || line.len() <= MOST_BYTES && binds(line, &Words::of(line))
 }
@@ -96,7 +96,7 @@ fn read_plain(sentence: &str) -> Option<Reading> {
         }
     }
     let binds = binds(sentence, &words);
-    match if forbids_or_obliges(&words) { SpeechAct::Rule } else { act(sentence, binds) } {
+    match if forbids_or_obliges(&words) { SpeechAct::Rule } else { act(sentence) } {
         SpeechAct::Rule if binds && !words.begins(THINKS) => plain(DemandKind::Rule),
         SpeechAct::Rule => plain(DemandKind::Wish),
         SpeechAct::Fact => plain(DemandKind::Fact),
@@ -105,18 +105,20 @@ fn read_plain(sentence: &str) -> Option<Reading> {
 }
 
 /// Returns what is done by a text: of several sentences, and of items that are told together, the most that one of them does.
-fn act(text: &str, binds: bool) -> SpeechAct {
+fn act(text: &str) -> SpeechAct {
     // Items are told behind what leads them in.
     let between = if text.contains(": ") { "; " } else { "\n" };
     let pieces = sentences_of(text).flat_map(|sentence| sentence.split(between));
-    pieces.map(|piece| SpeechWeights::builtin().act(piece, binds)).min().unwrap_or(SpeechAct::Talk)
+    let of_piece = |piece: &str| SpeechWeights::builtin().act(piece, binds(piece, &Words::of(piece)));
+    pieces.map(of_piece).min().unwrap_or(SpeechAct::Talk)
 }
 
 /// "Never restart the relay while …": however much is said of when and where. "Never mind" and "always nice to see" are none.
 fn forbids_or_obliges(words: &Words) -> bool {
     let orders = |clause: &str| {
         let verb = ["never ", "always "].iter().find_map(|word| clause.strip_prefix(word)?.split(' ').next());
-        verb.is_some_and(|verb| verb.len() > 2 && !verb.ends_with("ed") && !PLEASANT.contains(&verb))
+        let is_past = |verb: &str| verb.ends_with("ed") && !verb.ends_with("eed") && verb != "embed";
+        verb.is_some_and(|verb| verb.len() > 1 && !is_past(verb) && !PLEASANT.contains(&verb))
     };
     orders(words.body()) || words.clauses().any(orders)
 }

@@ -420,7 +420,12 @@ fn without_what_is_said_elsewhere(lines: Vec<Line>) -> Vec<Line> {
 /// Takes out of a line what of it is told as a rule: among what was said it would be the first to leave. Returns whether more than a word
 /// is left.
 fn keeps_without(line: &mut Line, rules: &[String]) -> bool {
-    let is_in = |rule: &&String| !rule.is_empty() && line.text.contains(rule.as_str());
+    // "Use tabs" is no part of "Use tabs in makefiles only".
+    let is_in = |rule: &&String| {
+        let ends = rule.ends_with(['.', '!', '?']);
+        !rule.is_empty()
+            && (line.text.ends_with(rule.as_str()) || ends && line.text.contains(&format!("{rule} ")))
+    };
     let told: Vec<&String> = rules.iter().filter(is_in).collect();
     if line.is_title || told.is_empty() {
         return true;
@@ -453,7 +458,8 @@ fn without(line: &str, is_handle: impl Fn(&&str) -> bool) -> String {
 fn handle(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("- ").unwrap_or(line).strip_prefix('m')?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..digits].parse().ok()
+    let is_handle = rest[digits..].is_empty() || rest[digits..].starts_with([' ', ':']);
+    rest[..digits].parse().ok().filter(|_| is_handle)
 }
 
 /// Returns a line without the handle that it begins with.

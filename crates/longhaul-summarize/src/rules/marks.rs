@@ -66,10 +66,19 @@ pub(super) fn in_words<'s>(text: &str, said: impl Fn(u64) -> Option<&'s str>) ->
     text
 }
 
-/// Returns `text` without a mark at its end.
+/// Returns `text` without the marks at its end.
 pub(super) fn without(text: &str) -> String {
-    let marked = MARKS_AT_END.iter().filter_map(|mark| text.rfind(mark)).min();
-    marked.filter(|_| text.ends_with(')')).map_or(text, |at| &text[..at]).to_owned()
+    let mut left = text;
+    while let Some(at) = MARKS_AT_END.iter().filter_map(|mark| left.rfind(mark)).max() {
+        let mark = &left[at..];
+        // Behind one inside of a text that goes on, something else ends in a bracket.
+        let is_at_end = mark.find(')').is_some_and(|end| end + 1 == mark.len()) || mark.ends_with("\")");
+        if !is_at_end {
+            break;
+        }
+        left = &left[..at];
+    }
+    left.to_owned()
 }
 
 /// Returns where the number of the next message stands that a mark names.
@@ -123,9 +132,15 @@ mod tests {
                 "m3 It is teal. (later on this: \"It is mauve.\")",
             ),
             ("m3 It is teal. (later on this: m9)", "m3 It is teal. (later on this: m9)"),
+            (
+                "m3 It is teal. (later on this: \"x\") (later on this: m9)",
+                "m3 It is teal. (later on this: \"x\") (later on this: m9)",
+            ),
         ] {
             assert_eq!(super::in_words(told, said), in_words);
             assert_eq!(without(in_words), told.split(" (").next().unwrap());
         }
+        let goes_on = "Do it (taken back in m3), then call foo()";
+        assert_eq!(without(goes_on), goes_on);
     }
 }

@@ -30,7 +30,7 @@ impl<'r> SetDown<'r> {
         }
     }
 
-    /// Returns whether it is no wish of the moment, or stands in the place of what was none.
+    /// Returns whether it holds on, or stands in the place of what was none.
     pub fn lasts(&self) -> bool {
         self.replaces || is_lasting(&self.said.text)
     }
@@ -51,7 +51,7 @@ pub fn set_down(rules: &[Constraint]) -> Vec<SetDown<'_>> {
     standing
 }
 
-/// Returns those of `rules` that were not taken back, oldest first, wishes of the moment among them. What only lifts one of them stands
+/// Returns those of `rules` that were not taken back, oldest first, also those that hold no longer than the moment. What only lifts one of them stands
 /// behind that.
 pub(crate) fn standing(rules: &[Constraint]) -> Vec<SetDown<'_>> {
     let lifted = lifted_by_each(rules);

@@ -177,8 +177,8 @@ pub(super) const THINKS: &[&str] =
 
 /// What stands behind "never" or "always" where nothing is forbidden and nothing demanded.
 pub(super) const PLEASANT: &[&str] = &[
-    "mind", "seen", "heard", "again", "had", "been", "was", "were", "thought", "knew", "understood", "got",
-    "had", "the", "same", "nice", "good", "great", "fun", "lovely", "happy", "glad", "something", "around",
-    "though", "such", "boring", "wondered", "before", "felt", "took", "came", "went", "saw", "did", "will",
-    "would", "could", "can",
+    "mind", "seen", "heard", "again", "in", "on", "to", "at", "an", "my", "of", "so", "is", "it", "up", "as",
+    "been", "was", "were", "thought", "knew", "understood", "got", "had", "the", "same", "nice", "good",
+    "great", "fun", "lovely", "happy", "glad", "something", "around", "though", "such", "boring", "wondered",
+    "before", "felt", "took", "came", "went", "saw", "did", "will", "would", "could", "can",
 ];

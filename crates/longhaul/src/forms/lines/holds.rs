@@ -187,7 +187,7 @@ pub(super) fn is_taken_back(line: &str, said: &Summary) -> bool {
 }
 
 /// Stands behind what was taken back in words that name nothing else.
-const TAKEN_BACK: &str = " (taken back since)";
+pub(super) const TAKEN_BACK: &str = " (taken back since)";
 
 #[cfg(test)]
 mod tests {

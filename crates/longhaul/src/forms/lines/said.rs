@@ -6,7 +6,8 @@ use longhaul_transcript::{Constraint, Summary, is_ending_line};
 
 use super::{
     CONDENSED, HEAD,
-    line::{Class, LATER, MARK_END},
+    holds::TAKEN_BACK,
+    line::{Class, LATER, MARK_END, alone},
 };
 
 /// Returns the text of a running summary that stands in a history in this form, without its header and its ending, and what its lines
@@ -28,23 +29,57 @@ pub(crate) fn read_back(message: &str, at: u64) -> Option<(String, Summary)> {
     };
 
     let goal = said(Class::Task).next().unwrap_or_default().to_owned();
-    // What the last request demands is told in no other line.
-    let demanded =
-        said(Class::Now).flat_map(sentences).filter(|text| demand_kind(text).is_some() && is_lasting(text));
+    // What the last request demands is told in no other line, unless it holds no more.
+    let demanded: Vec<String> = said(Class::Now).map(without_marked).collect();
+    let demanded = demanded.iter().flat_map(|said| sentences(said));
+    let demanded = demanded.filter(|text| demand_kind(text).is_some() && is_lasting(text));
     let told = said(Class::Rule).chain(said(Class::Fact));
     let demanded: Vec<String> = told.map(str::to_owned).chain(demanded).collect();
     let constraints = demanded.iter().flat_map(|told| rule(told)).collect();
     // What is decided as a rule stands as that alone.
     let ruled = said(Class::Rule).filter(|rule| settles(rule));
     let decided = ruled.chain(said(Class::Choice)).chain(said(Class::Decision));
-    let decisions = decided.map(str::to_owned).collect();
+    let decisions = decided.map(|told| alone(told).to_owned()).collect();
     let summary = Summary { goal, constraints, decisions, ..Summary::default() };
     Some((lines.join("\n"), summary))
 }
 
+/// Returns what was said without the sentences that a mark stands behind.
+fn without_marked(said: &str) -> String {
+    let mut left = said.to_owned();
+    while let Some((at, end)) = first_mark(&left) {
+        let before = left[..at].trim_end_matches(ENDS);
+        let begins = before.rfind(ENDS).map_or(0, |end| end + 1);
+        left.replace_range(begins..end, "");
+    }
+    left
+}
+
+/// Returns where the first mark stands.
+fn first_mark(said: &str) -> Option<(usize, usize)> {
+    let gone = said.find(TAKEN_BACK).map(|at| (at, at + TAKEN_BACK.len()));
+    let later = said.find(LATER).map(|at| {
+        let end = said[at..].find(MARK_END).map_or(said.len(), |end| at + end + MARK_END.len());
+        (at, end)
+    });
+    gone.into_iter().chain(later).min()
+}
+
+/// What ends a sentence.
+const ENDS: [char; 3] = ['.', '!', '?'];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_holds_no_more_in_the_last_request_is_no_rule_again() {
+        let message = "--- Summarized Context (3 items) ---\n[✓ user: Task: Port it.]\n[✓ assistant: Decision: We settled on slim. (later on this: \"Alpine it is.\")]\n[✓ user: Now: Go on. Never push. (taken back since) Never use tabs. (later on this: \"You may use tabs.\") Never touch audit.]";
+        let (_, said) = read_back(message, 4).unwrap();
+        let rules: Vec<&str> = said.constraints.iter().map(|rule| &*rule.text).collect();
+        assert_eq!(rules, ["Never touch audit."]);
+        assert_eq!(said.decisions, ["We settled on slim."]);
+    }
 
     #[test]
     fn what_the_last_request_demands_is_read_back_as_a_rule() {

@@ -31,10 +31,11 @@ impl Word {
     }
 }
 
-/// Returns whether a text is nothing but names: a path, a date, the name of a picture.
-pub(super) fn is_all_names(text: &str) -> bool {
-    let (words, n_names) = words(text);
-    n_names > 1 && words.iter().filter(|word| matches!(word, Word::Plain(_))).count() < 2
+/// Returns whether a text is a path and no more, maybe with a date in it: the name of a picture.
+pub(super) fn is_a_path(text: &str) -> bool {
+    let first = text.trim_start_matches(['\'', '"', '`']).split(' ').next().unwrap_or_default();
+    let is_path = || first.matches('/').count() > 1;
+    is_path() && words(text).0.iter().filter(|word| matches!(word, Word::Plain(_))).count() < 2
 }
 
 /// Calls `each` with every feature of a sentence.
@@ -124,8 +125,8 @@ fn words(sentence: &str) -> (Vec<Word>, usize) {
             n_names += 1;
             rest = &rest[inside..];
         } else if is_of_word(first) {
-            let end = rest.find(|c: char| !is_of_word(c) && !is_inside(c)).unwrap_or(rest.len());
-            let end = if is_alone(first) { first.len_utf8() } else { end };
+            let ends = |c: char| is_alone(c) || !is_of_word(c) && !is_inside(c);
+            let end = if is_alone(first) { first.len_utf8() } else { rest.find(ends).unwrap_or(rest.len()) };
             let word = rest[..end].trim_end_matches(|c: char| is_inside(c) && c != '+');
             let read = read(word);
             let is_name = match read {
@@ -176,15 +177,30 @@ const MARKS: &str = "?!,:;(？";
 
 #[cfg(test)]
 mod tests {
-    use super::{features, is_all_names};
+    use super::{features, is_a_path};
+
+    #[test]
+    fn words_of_a_script_without_blanks_stand_each_for_itself() {
+        let mut all = Vec::new();
+        features("8月にPythonで", |feature| all.push(feature.to_owned()));
+        for known in ["has #", "has 月", "has に python", "has で", "begins # 月"] {
+            assert!(all.iter().any(|feature| feature == known), "{known}: {all:?}");
+        }
+    }
 
     #[test]
     fn a_path_or_a_picture_tells_nothing_by_itself() {
-        for names in ["'/tmp/shots/Screenshot 2025-03-04 at 10.11.12.png'", "src/a.rs:12 src/b.rs:40"] {
-            assert!(is_all_names(names), "{names}");
+        for path in ["'/tmp/shots/Screenshot 2025-03-04 at 10.11.12.png'", "/srv/app/a.rs:12"] {
+            assert!(is_a_path(path), "{path}");
         }
-        for tells in ["port 8080", "accent #8abeb7", "prod is db-3", "my user id is ana_77"] {
-            assert!(!is_all_names(tells), "{tells}");
+        for tells in [
+            "port 8080",
+            "ports: 8080, 8443",
+            "deadline 2025-03-04 17:00",
+            "/srv/www/app is the root",
+            "prefer `a` / `b`",
+        ] {
+            assert!(!is_a_path(tells), "{tells}");
         }
     }
 
