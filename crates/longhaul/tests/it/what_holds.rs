@@ -126,7 +126,7 @@ mod read_back {
             let talk = |round: usize| {
                 (0..14).map(move |nth| {
                     let line = format!("How is the lane {round}_{nth} tested at the moment? ");
-                    format!("{line}{}", "It is one of the lanes that the clerks read. ".repeat(12))
+                    format!("{line}{}", "It is one of the lanes that the clerks read. ".repeat(18))
                 })
             };
             let mut history = Vec::new();
