@@ -2,4 +2,5 @@
 
 mod digest_cases;
 mod digests;
+mod pairs;
 mod said;
