@@ -144,21 +144,11 @@ const PENALTY: f64 = 1.0;
 /// How often each act is taken for each.
 pub type Table = [[usize; 4]; 4];
 
-/// Returns what `weights` take a sentence for.
-pub fn act_of(weights: &SpeechWeights<'_>, sentence: &str) -> SpeechAct {
-    let mut binds = false;
-    speech_features(sentence, |feature| binds |= feature == BINDS);
-    weights.act(sentence, binds)
-}
-
-/// The feature of a sentence that has a word of duty.
-const BINDS: &str = "binds";
-
 /// Returns what `weights` take the sentences for: a row for each label.
 pub fn taken_for(weights: &SpeechWeights<'_>, sentences: &[&Labelled]) -> Table {
     let mut table = Table::default();
     for labelled in sentences {
-        table[labelled.act as usize][act_of(weights, &labelled.sentence) as usize] += 1;
+        table[labelled.act as usize][weights.act(&labelled.sentence) as usize] += 1;
     }
     table
 }

@@ -8,7 +8,7 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_bench::speech::{Labelled, Table, act_of, fit, labelled, taken_for};
+use longhaul_bench::speech::{Labelled, Table, fit, labelled, taken_for};
 use longhaul_extract::{SpeechAct, SpeechWeights};
 
 fn main() -> Result<()> {
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
         sum.iter_mut().flatten().zip(table.iter().flatten()).for_each(|(sum, n)| *sum += n);
         if shows {
             for one in own {
-                let act = act_of(&weights, &one.sentence);
+                let act = weights.act(&one.sentence);
                 if act != one.act {
                     println!(
                         "    {:?} taken for {act:?}: {} {:?}",

@@ -109,8 +109,7 @@ fn act(text: &str) -> SpeechAct {
     // Items are told behind what leads them in.
     let between = if text.contains(": ") { "; " } else { "\n" };
     let pieces = sentences_of(text).flat_map(|sentence| sentence.split(between));
-    let of_piece = |piece: &str| SpeechWeights::builtin().act(piece, binds(piece, &Words::of(piece)));
-    pieces.map(of_piece).min().unwrap_or(SpeechAct::Talk)
+    pieces.map(|piece| SpeechWeights::builtin().act(piece)).min().unwrap_or(SpeechAct::Talk)
 }
 
 /// "Never restart the relay while …": however much is said of when and where. "Never mind" and "always nice to see" are none.

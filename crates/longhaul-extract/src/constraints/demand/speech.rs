@@ -64,22 +64,28 @@ impl<'t> SpeechWeights<'t> {
 
     /// Returns the weights of each speech act for a sentence, in the order of [`SpeechAct::ALL`].
     pub fn score(&self, sentence: &str) -> [i32; 4] {
-        let mut score = [0; 4];
+        self.weigh(sentence).0
+    }
+
+    /// Returns the same, and whether a word of the sentence forbids or obliges.
+    fn weigh(&self, sentence: &str) -> ([i32; 4], bool) {
+        let (mut score, mut binds) = ([0; 4], false);
         features(sentence, |feature| {
+            binds |= feature == features::BINDS;
             if let Some(weights) = self.of.get(feature) {
                 score.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += i32::from(*weight));
             }
         });
-        score
+        (score, binds)
     }
 
     /// Returns what a person most likely does by a sentence: that it tells a fact or sets something down is clearly likelier than all else,
-    /// or nearly as likely where it `binds`: a word forbids or obliges.
-    pub fn act(&self, sentence: &str, binds: bool) -> SpeechAct {
+    /// or nearly as likely where a word forbids or obliges.
+    pub fn act(&self, sentence: &str) -> SpeechAct {
         if features::is_a_path(sentence) {
             return SpeechAct::Talk;
         }
-        let score = self.score(sentence);
+        let (score, binds) = self.weigh(sentence);
         let likelier = |one: SpeechAct, other: SpeechAct| {
             if score[one as usize] >= score[other as usize] { one } else { other }
         };

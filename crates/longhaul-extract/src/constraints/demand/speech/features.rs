@@ -64,7 +64,7 @@ pub fn features(sentence: &str, mut each: impl FnMut(&str)) {
         tell("ends ", std::slice::from_ref(last));
     }
     if binds(sentence, &Words::of(sentence)) {
-        tell("binds", &[]);
+        tell(BINDS, &[]);
     }
     if markers::permits(sentence) {
         tell("permits", &[]);
@@ -76,6 +76,9 @@ pub fn features(sentence: &str, mut each: impl FnMut(&str)) {
     let _ = write!(size, "names {}", n_names.min(2));
     tell(&size, &[]);
 }
+
+/// The feature of a sentence in which a word forbids or obliges.
+pub(super) const BINDS: &str = "binds";
 
 /// So many words at its front are looked at together.
 const MOST_FIRST: usize = 3;
