@@ -27,7 +27,8 @@ usage: cargo xtask <chore>
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
   bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak, documents,
                    reader CASES (what readers find in our contexts), fit CASES (weights of statements), speech (weights by
-                   which rules, facts, requests and talk are told apart), answers CASES (what the checks make of a model's answers),
+                   which rules, facts, requests and talk are told apart), claims (weights by which is told what takes the place of
+                   what), answers CASES (what the checks make of a model's answers),
                    session WHAT (turn, resume, memory, prefix, locate, prices DIR, recordings DIR),
                    truth WHAT (what is told of the recordings, to be read),
                    summaries OUT (what they are compacted to, to be compared before and after a change);

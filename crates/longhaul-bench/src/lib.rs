@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answers;
+pub mod claims;
 pub mod reader;
 pub mod recall;
 pub mod soak;

@@ -27,8 +27,10 @@ pub use demand::{
     speech::{SpeechAct, SpeechWeights, features as speech_features},
     stated,
 };
+pub(crate) use naming::Naming;
 pub use naming::are_of_two;
 pub use taken_back::lifted_by_each;
+pub(crate) use things::Things;
 
 use markers::revocation;
 use taken_back::Before;

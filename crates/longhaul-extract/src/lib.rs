@@ -19,7 +19,7 @@ mod statements;
 pub mod speaker;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, scan, scan_words};
-pub use claims::Claim;
+pub use claims::{Claim, ClaimWeights, Claims, Link, claim_features};
 pub use constraints::{
     Demand, DemandKind, DemandReader, SpeechAct, SpeechWeights, Stated, are_of_two, constraints, demand_kind,
     demands, ends_with_question, is_passing_wish, is_standing_rule, lifted_by_each, only_tells, sentences,

@@ -12,7 +12,7 @@ pub fn are_of_two(one: &str, other: &str) -> bool {
 
 /// What a sentence names.
 #[derive(Clone, Debug)]
-pub(super) struct Naming {
+pub(crate) struct Naming {
     which: Which,
     names: Vec<Name>,
 }
@@ -21,12 +21,12 @@ pub(super) struct Naming {
 type Which = BTreeMap<String, BTreeSet<String>>;
 
 impl Naming {
-    pub(super) fn of(sentence: &str) -> Naming {
+    pub(crate) fn of(sentence: &str) -> Naming {
         Naming { which: which(sentence), names: names(sentence) }
     }
 
     /// Returns whether the two name things of a kind, and none that is the same.
-    pub(super) fn is_of_another(&self, other: &Naming) -> bool {
+    pub(crate) fn is_of_another(&self, other: &Naming) -> bool {
         let mut kinds = self.which.iter().filter_map(|(kind, one)| Some((one, other.which.get(kind)?)));
         if kinds.any(|(one, other)| one.is_disjoint(other)) {
             return true;

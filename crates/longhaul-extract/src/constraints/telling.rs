@@ -64,8 +64,10 @@ impl Telling {
 
     /// Returns whether `by` says otherwise what this says, or may.
     pub(super) fn may_be_lifted(&self, by: &Lifting) -> bool {
+        let is_of_the_same = || !self.naming.is_of_another(&by.naming) && !self.things.are_others(&by.things);
         let claims = self.claim.as_ref().zip(by.claim.as_ref());
-        claims.is_some_and(|(was, now)| was.is_overtaken_by(now)) || self.may_be_allowed(by)
+        let is_overtaken = claims.is_some_and(|(was, now)| was.is_overtaken_alone(now));
+        is_overtaken && is_of_the_same() || self.may_be_allowed(by)
     }
 
     /// Returns whether `by` allows or changes what this rule is of, or turns round what this allows: a third of what one of its
@@ -127,7 +129,7 @@ impl Lifting {
         let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
         let choice = Choice::of(sentence);
-        let claim = Claim::of(sentence).filter(|claim| claim.may_overtake());
+        let claim = Claim::of(sentence);
         (!asks && (allows || turns || claim.is_some())).then(|| Lifting {
             stems: choice.parts.iter().copied().flat_map(stems).collect(),
             thing: choice.things.iter().copied().flat_map(stems).collect(),

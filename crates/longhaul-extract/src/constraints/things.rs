@@ -9,7 +9,7 @@ use super::{
 
 /// What a sentence names, by how it names it.
 #[derive(Debug)]
-pub(super) struct Things {
+pub(crate) struct Things {
     /// What is done, where it begins with that or says who may do it.
     act: Option<String>,
     /// All else.
@@ -21,7 +21,7 @@ pub(super) struct Things {
 }
 
 impl Things {
-    pub(super) fn of(sentence: &str) -> Things {
+    pub(crate) fn of(sentence: &str) -> Things {
         let lower = sentence.to_lowercase().replace('’', "'");
         let words: Vec<(&str, bool)> = lower.split_whitespace().map(bare).collect();
         let act = act(&words);
@@ -33,7 +33,7 @@ impl Things {
     }
 
     /// Returns whether another sentence is of the same act and of something else, or of the same elsewhere.
-    pub(super) fn are_others(&self, other: &Things) -> bool {
+    pub(crate) fn are_others(&self, other: &Things) -> bool {
         let both = |all: &BTreeMap<String, BTreeSet<String>>, others: &BTreeMap<String, BTreeSet<String>>| {
             all.iter().any(|(word, one)| others.get(word).is_some_and(|other| one.is_disjoint(other)))
         };

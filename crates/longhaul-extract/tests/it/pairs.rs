@@ -15,7 +15,7 @@ fn is_marked(earlier: &str, later: &str) -> bool {
         rules.iter().any(|rule| rule.superseded_by.is_some())
             || lifted_by_each(&rules).iter().any(|all| !all.is_empty())
     };
-    claims.is_some_and(|(was, now)| was.is_overtaken_by(&now)) || is_lifted()
+    claims.is_some_and(|(was, now)| was.is_overtaken_alone(&now)) || is_lifted()
 }
 
 /// How many pairs of a kind are marked.
@@ -27,10 +27,10 @@ fn marked(kind: &str) -> usize {
     pairs.filter(|(earlier, later)| is_marked(earlier, later)).count()
 }
 
-/// A fourth of what is said otherwise is known as such so far (`docs/quality.md`): what is lost here is told unmarked.
+/// Two thirds of what is said otherwise are known as such (`docs/quality.md`): what is lost here is told unmarked.
 #[test]
 fn what_is_said_otherwise_is_marked_and_what_holds_as_well_is_not() {
     let (over, both) = (marked("over"), marked("both"));
-    assert!(over >= 28, "{over} of 120 are known");
-    assert!(both <= 3, "{both} of 120 are marked though they hold");
+    assert!(over >= 80, "{over} of 120 are known");
+    assert!(both <= 6, "{both} of 120 are marked though they hold");
 }

@@ -3,21 +3,18 @@
 use std::{
     cell::{OnceCell, RefCell},
     rc::Rc,
-    sync::Arc,
 };
 
-use hashbrown::HashMap;
 use longhaul_extract::{Claim, Decision, sentences, speaker::Speakers};
 use longhaul_transcript::{Constraint, Entry, MessageId};
 
 /// All that persons claim in their newest messages, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    all: Vec<Claimed>,
+    said: Vec<Decision>,
+    claims: longhaul_extract::Claims,
     /// The first message that was read.
     from: u64,
-    /// The places of what may take the place of something, oldest first, by the keys of what that may be.
-    later: OnceCell<HashMap<u64, Vec<usize>>>,
     /// The places of claims in whose place another one stands, and of the last one that does.
     overtaken: OnceCell<Vec<(usize, usize)>>,
 }
@@ -43,40 +40,33 @@ impl LastRead {
     }
 }
 
-/// A sentence that claims something.
-#[derive(Debug)]
-pub(super) struct Claimed {
-    pub(super) said: Decision,
-    pub(super) claim: Arc<Claim>,
-}
-
 impl Claims {
     /// Returns what those `rules` claim that hold, oldest first, however long ago they were said.
     pub(super) fn of_rules(rules: &[Constraint]) -> Claims {
         let holding = rules.iter().filter(|rule| rule.superseded_by.is_none());
-        let claimed = |rule: &Constraint| {
-            let said = Decision { text: rule.text.clone(), message: rule.message };
-            Some(Claimed { claim: Claim::of(&rule.text)?, said })
-        };
-        Claims { all: holding.filter_map(claimed).collect(), ..Claims::default() }
+        Claims::new(
+            holding.map(|rule| Decision { text: rule.text.clone(), message: rule.message }),
+            u64::default(),
+        )
     }
 
     /// Reads these messages of persons, the oldest first.
     fn of(users: &[&Entry], speakers: &Speakers) -> Claims {
-        let mut claims = Vec::new();
-        for entry in users {
-            let said = speakers.segments(&entry.message);
-            for piece in said.iter().filter(|piece| piece.is_persons() && piece.inner.is_none()) {
+        let said = users.iter().flat_map(|entry| {
+            let pieces = speakers.segments(&entry.message);
+            let persons = pieces.iter().filter(|piece| piece.is_persons() && piece.inner.is_none());
+            let texts = persons.flat_map(|piece| {
                 let start = &piece.text[..piece.text.floor_char_boundary(MOST_BYTES)];
-                let claimed = |text: String| {
-                    let claim = Claim::of(&text)?;
-                    Some(Claimed { claim, said: Decision { text, message: entry.id.ordinal } })
-                };
-                claims.extend(sentences(start).filter_map(claimed));
-            }
-        }
-        let from = users.first().map_or(u64::MAX, |first| first.id.ordinal);
-        Claims { all: claims, from, ..Claims::default() }
+                sentences(start).map(|text| Decision { text, message: entry.id.ordinal })
+            });
+            texts.collect::<Vec<_>>()
+        });
+        Claims::new(said, users.first().map_or(u64::MAX, |first| first.id.ordinal))
+    }
+
+    fn new(said: impl Iterator<Item = Decision>, from: u64) -> Claims {
+        let (claims, said) = said.filter_map(|said| Some((Claim::of(&said.text)?, said))).unzip();
+        Claims { claims: longhaul_extract::Claims::new(claims), said, from, overtaken: OnceCell::new() }
     }
 
     /// The first message that was read.
@@ -87,50 +77,29 @@ impl Claims {
     /// Returns for each claim in whose place another one stands the last one that does.
     pub(super) fn overtaken(&self) -> impl Iterator<Item = (&Decision, &Decision)> {
         let pairs = self.overtaken.get_or_init(|| self.compared());
-        pairs.iter().map(|(was, now)| (&self.all[*was].said, &self.all[*now].said))
+        pairs.iter().map(|(was, now)| (&self.said[*was], &self.said[*now]))
     }
 
     fn compared(&self) -> Vec<(usize, usize)> {
-        let all = self.all.iter().enumerate();
-        all.filter_map(|(at, was)| Some((at, self.last_over(&was.claim, was.said.message)?))).collect()
+        let all = self.claims.all().iter().enumerate();
+        all.filter_map(|(at, was)| Some((at, self.last_over(was, self.said[at].message)?))).collect()
     }
 
-    /// Returns the place of the last claim that takes the place of what was claimed in `message`. Of all of them only those are compared
-    /// that say the same up to the verb, or name something of it.
+    /// Returns the place of the last claim that takes the place of what was claimed in `message`.
     fn last_over(&self, was: &Claim, message: u64) -> Option<usize> {
-        let later = self.later.get_or_init(|| self.by_keys());
-        let found = was.keys().iter().filter_map(|key| later.get(key));
-        let mut found: Vec<usize> =
-            found.flatten().copied().filter(|at| self.all[*at].said.message > message).collect();
-        found.sort_unstable();
-        found.dedup();
-        found.into_iter().rfind(|at| was.is_overtaken_by(&self.all[*at].claim))
-    }
-
-    fn by_keys(&self) -> HashMap<u64, Vec<usize>> {
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (at, one) in self.all.iter().enumerate().filter(|(_, one)| one.claim.may_overtake()) {
-            for key in one.claim.keys_of_change() {
-                places.entry(*key).or_default().push(at);
-            }
-        }
-        places
+        self.claims.last_over(was, self.said.partition_point(|said| said.message <= message))
     }
 
     /// Returns the last claim that takes the place of what was `decided` in `message`.
     pub(super) fn by(&self, message: u64, decided: &str) -> Option<&Decision> {
-        let at = self.last_over(&*Claim::of(decided)?, message)?;
-        Some(&self.all[at].said)
+        Some(&self.said[self.last_over(&*Claim::of(decided)?, message)?])
     }
 
     /// Returns whether a person names later what was `decided` in `message`: it may hold no more.
     pub(super) fn name(&self, message: u64, decided: &str) -> bool {
+        let after = self.said.partition_point(|said| said.message <= message);
         let was = Claim::of(decided);
-        was.is_some_and(|was| self.after(message).any(|one| was.is_named_by(&one.claim)))
-    }
-
-    fn after(&self, message: u64) -> impl Iterator<Item = &Claimed> {
-        self.all.iter().rev().take_while(move |one| one.said.message > message)
+        was.is_some_and(|was| self.claims.all()[after..].iter().any(|now| was.is_named_by(now)))
     }
 }
 

@@ -96,7 +96,7 @@ fn places(rules: &[Constraint], lifted: &[Vec<usize>]) -> Vec<Place> {
 fn says_anew(later: &str, earlier: &str) -> bool {
     let claims = Claim::of(earlier).zip(Claim::of(later));
     let values = || stated(earlier).zip(stated(later)).is_some_and(|(was, now)| was.subject == now.subject);
-    claims.is_some_and(|(was, now)| was.is_overtaken_by(&now)) || values()
+    claims.is_some_and(|(was, now)| was.is_overtaken_alone(&now)) || values()
 }
 
 #[cfg(test)]

@@ -29,6 +29,16 @@ pub enum SpeechAct {
 impl SpeechAct {
     /// All of them, in the order of the weights.
     pub const ALL: [SpeechAct; 4] = [SpeechAct::Rule, SpeechAct::Fact, SpeechAct::Request, SpeechAct::Talk];
+
+    /// Returns its name, as sentences are labelled with it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SpeechAct::Rule => "rule",
+            SpeechAct::Fact => "fact",
+            SpeechAct::Request => "request",
+            SpeechAct::Talk => "talk",
+        }
+    }
 }
 
 /// What each feature of a sentence adds to each speech act. The difference of two sums is, in hundredths, the logarithm of how much likelier

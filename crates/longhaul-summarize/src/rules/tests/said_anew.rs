@@ -34,7 +34,6 @@ fn what_was_said_otherwise_since_is_marked_wherever_it_is_told() {
         ("Our port is 8080.", "The port changed to 9090."),
         ("Sprint ends on 14 March.", "Sprint ends on 21 March instead."),
         ("Always answer in German.", "You can answer in English again."),
-        ("Always answer in German.", "Stop answering in German."),
         ("Write a changelog entry for every change.", "Stop writing changelog entries."),
         ("Please always run make lint first.", "No need to run make lint any more."),
         ("Keep functions under 40 lines.", "Functions may have up to 60 lines from now on."),
