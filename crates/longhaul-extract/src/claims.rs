@@ -16,6 +16,7 @@ use crate::{
 mod among;
 mod differing;
 mod features;
+mod known;
 #[cfg(test)]
 mod tests;
 mod weights;
@@ -24,12 +25,15 @@ mod words;
 pub use among::{Claims, Link};
 pub use features::features as claim_features;
 pub use weights::ClaimWeights;
+use weights::MARGIN;
 use words::Word;
 
 /// A sentence in which a person says how something is, is to be, or is to be no more.
 #[derive(Debug)]
 pub struct Claim {
     text: String,
+    /// Stands for the text.
+    id: u64,
     words: Vec<Word>,
     /// The keys of the words that tell something, each once, sorted.
     keys: Vec<u64>,
@@ -64,6 +68,7 @@ impl Claim {
         keys.dedup();
         (!keys.is_empty()).then(|| Claim {
             text: sentence.to_owned(),
+            id: words::hash(words::START, sentence.as_bytes()),
             denies: words.iter().any(Word::denies),
             act: SpeechWeights::builtin().act(sentence),
             naming: Naming::of(sentence),
@@ -80,7 +85,14 @@ impl Claim {
 
     /// Returns whether what somebody said `later` takes the place of this, as they are linked among all that was said.
     pub fn is_overtaken_by(&self, later: &Claim, link: Link) -> bool {
-        self.text != later.text && ClaimWeights::builtin().is_overtaken(self, later, link)
+        self.overtaken_by(later, link).is_some()
+    }
+
+    /// Returns how surely it does, where it does.
+    fn overtaken_by(&self, later: &Claim, link: Link) -> Option<i32> {
+        // What was asked for once is over when it is done, whatever is asked for next.
+        let may = self.text != later.text && !(self.asks() && later.asks());
+        may.then(|| known::score(self, later, link)).filter(|score| *score >= MARGIN)
     }
 
     /// Returns the same of two claims where nothing else is known that was said.
@@ -98,6 +110,11 @@ impl Claim {
     /// The sentence.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns whether it asks for something that is over once done.
+    fn asks(&self) -> bool {
+        self.act == SpeechAct::Request
     }
 
     fn has(&self, key: u64) -> bool {

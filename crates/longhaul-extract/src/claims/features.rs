@@ -55,13 +55,13 @@ impl<'c> Pair<'c> {
         each(&["covers", of_was]);
         each(&["covered", of_now]);
         each(&["covers", of_was, of_now]);
-        let rarest = RAREST.iter().find(|(most, _)| link.rarest <= *most).map_or("many", |(_, name)| name);
-        let rank = digit(link.rank.min(4));
+        let [rarest, rank, weight] = link.steps();
+        let (rarest, rank) = (RAREST[rarest], digit(rank));
         each(&["rarest", rarest]);
         each(&["rank", rank]);
         each(&["rarest", rarest, "rank", rank]);
         each(&["rank", rank, "covers", of_was]);
-        each(&["weight", digit((link.weight as usize / 8).min(9))]);
+        each(&["weight", digit(weight)]);
     }
 
     /// The words of the later claim: one that both have is written as `=`.
@@ -317,8 +317,8 @@ fn yes(is_so: bool) -> &'static str {
     if is_so { "y" } else { "n" }
 }
 
-/// How many claims may have a word, by steps.
-const RAREST: [(usize, &str); 4] = [(2, "2"), (3, "3"), (5, "5"), (9, "9")];
+/// How many claims have the rarest word at most, by the steps of a link.
+const RAREST: [&str; 5] = ["2", "3", "5", "9", "many"];
 
 /// Lengths of claims that are told apart, in words.
 const LENGTHS: [usize; 5] = [3, 6, 9, 13, 18];

@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use longhaul_transcript::Constraint;
+
+use crate::claims::{Claim, Claims};
 
 use super::{
     Demand, Found, content_words,
@@ -59,16 +62,35 @@ pub(super) fn may_lift_any(sentence: &str, message: u64, found: &[Found]) -> boo
 /// Returns for each of `rules` the places of those before it that it takes back, or may: it binds as much as they do.
 pub fn lifted_by_each(rules: &[Constraint]) -> Vec<Vec<usize>> {
     let telling: Vec<Arc<Telling>> = rules.iter().map(|rule| Telling::of(&rule.text)).collect();
-    let of = |by: &Constraint| {
+    let over = overtaken(&telling);
+    let of = |(place, by): (usize, &Constraint)| {
         let lifting = Lifting::by(&by.text);
         let may = |(at, rule): (usize, &Constraint)| {
             let is_before = rule.message < by.message && rule.superseded_by.is_none();
-            is_before && lifting.as_ref().as_ref().is_some_and(|lifting| telling[at].may_be_lifted(lifting))
+            let lifts = |lifting: &Lifting| {
+                over.contains(&(at, place)) && telling[at].is_of_the_same(lifting)
+                    || telling[at].may_be_allowed(lifting)
+            };
+            is_before && lifting.as_ref().as_ref().is_some_and(lifts)
         };
         let is_one = |at: usize, rule: &Constraint| rule.superseded_by == Some(by.message) || may((at, rule));
         rules.iter().enumerate().filter(|(at, rule)| is_one(*at, rule)).map(|(at, _)| at).collect()
     };
-    rules.iter().map(of).collect()
+    rules.iter().enumerate().map(of).collect()
+}
+
+/// Returns the places of claims in whose place a later one stands, with that of the later.
+fn overtaken(telling: &[Arc<Telling>]) -> HashSet<(usize, usize)> {
+    let claimed = telling.iter().enumerate().filter_map(|(at, one)| Some((at, one.claim.clone()?)));
+    let (places, claims): (Vec<usize>, Vec<Arc<Claim>>) = claimed.unzip();
+    let claims = Claims::new(claims);
+    let all = claims.all().iter().enumerate();
+    let over = all.flat_map(|(at, was)| {
+        let later = claims.linked(was, at + 1).into_iter();
+        let over = later.filter(|(by, link)| was.is_overtaken_by(&claims.all()[*by], *link));
+        over.map(|(by, _)| (places[at], places[by])).collect::<Vec<_>>()
+    });
+    over.collect()
 }
 
 /// Returns `sentence` with what follows where it says too little by itself ("Scratch that." "Use spaces."), or is limited or turned

@@ -28,7 +28,7 @@ pub(super) struct Telling {
     /// What it wants something for: "use tabs for the tables".
     thing: BTreeSet<String>,
     /// What it claims.
-    claim: Option<Arc<Claim>>,
+    pub(super) claim: Option<Arc<Claim>>,
 }
 
 thread_local! {
@@ -64,15 +64,19 @@ impl Telling {
 
     /// Returns whether `by` says otherwise what this says, or may.
     pub(super) fn may_be_lifted(&self, by: &Lifting) -> bool {
-        let is_of_the_same = || !self.naming.is_of_another(&by.naming) && !self.things.are_others(&by.things);
         let claims = self.claim.as_ref().zip(by.claim.as_ref());
         let is_overtaken = claims.is_some_and(|(was, now)| was.is_overtaken_alone(now));
-        is_overtaken && is_of_the_same() || self.may_be_allowed(by)
+        is_overtaken && self.is_of_the_same(by) || self.may_be_allowed(by)
+    }
+
+    /// Returns whether what they name is the same, as far as they say.
+    pub(super) fn is_of_the_same(&self, by: &Lifting) -> bool {
+        !self.naming.is_of_another(&by.naming) && !self.things.are_others(&by.things)
     }
 
     /// Returns whether `by` allows or changes what this rule is of, or turns round what this allows: a third of what one of its
     /// clauses names is there.
-    fn may_be_allowed(&self, by: &Lifting) -> bool {
+    pub(super) fn may_be_allowed(&self, by: &Lifting) -> bool {
         let shares = |clause: &BTreeSet<String>| {
             let shared = clause.intersection(&by.stems).count();
             shared > 0 && shared * 3 >= clause.len()
