@@ -13,7 +13,7 @@ pub struct Link {
     pub rarest: usize,
     /// How many of the claims before the later one have more in common with it.
     pub rank: usize,
-    /// How much they have in common, in parts of a word that only these two have: [`WORD`] for such a one.
+    /// How much they have in common, in parts of a word that only these two have: 24 for such a one.
     pub weight: u32,
 }
 
