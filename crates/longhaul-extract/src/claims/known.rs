@@ -38,5 +38,5 @@ pub(super) fn score(was: &Claim, now: &Claim, link: Link) -> i32 {
     })
 }
 
-/// So many are newer ones: with the older, about 4 MB a thread.
+/// So many are newer ones: with the older, about 6 MB a thread.
 const MOST: usize = 1 << 15;
