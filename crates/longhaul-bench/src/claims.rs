@@ -100,8 +100,10 @@ fn talk_of_pairs(lines: &[&str], writer: String) -> Result<Talk> {
         let [label, was, now] = line.split('\t').collect::<Vec<_>>()[..] else {
             bail!("wanted a label and two sentences: {line}")
         };
-        if label == "over" {
-            talk.over.push((talk.said.len(), talk.said.len() + 1));
+        match label {
+            "over" => talk.over.push((talk.said.len(), talk.said.len() + 1)),
+            "both" => {}
+            _ => bail!("wanted `over` or `both`: {line}"),
         }
         talk.said.extend([was, now].map(|said| said.trim().to_owned()));
     }
@@ -223,11 +225,15 @@ mod tests {
         let crates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let fold = |one: &str| one.to_lowercase().trim_end_matches('.').to_owned();
         let talks = talks(&crates.join("longhaul-bench/data/claims")).unwrap();
-        let fitted: BTreeSet<(String, String)> = talks
+        let of_pairs = talks.iter().filter(|talk| talk.is_of_pairs);
+        let pairs = of_pairs.flat_map(|talk| talk.said.as_chunks::<2>().0);
+        let of_talks = talks
             .iter()
-            .flat_map(|talk| {
-                talk.over.iter().map(|(was, now)| (fold(&talk.said[*was]), fold(&talk.said[*now])))
-            })
+            .flat_map(|talk| talk.over.iter().map(|(was, now)| (&talk.said[*was], &talk.said[*now])));
+        let fitted: BTreeSet<(String, String)> = pairs
+            .map(|[was, now]| (was, now))
+            .chain(of_talks)
+            .map(|(was, now)| (fold(was), fold(now)))
             .collect();
         let text = fs::read_to_string(crates.join("longhaul-extract/tests/data/pairs.tsv")).unwrap();
         let apart = text.lines().filter_map(|line| line.split_once('\t')?.1.split_once('\t'));

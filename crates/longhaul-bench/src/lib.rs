@@ -3,6 +3,7 @@
 
 pub mod answers;
 pub mod claims;
+pub mod fitting;
 pub mod reader;
 pub mod recall;
 pub mod soak;

@@ -50,7 +50,8 @@ thread_local! {
 }
 
 impl Claim {
-    /// Reads a sentence. A question claims nothing, nor does what has no word that tells something.
+    /// Reads a sentence. A question claims nothing, nor does what leads in something else (it ends with a colon), what has no word that tells
+    /// something, or more than 240 bytes.
     pub fn of(sentence: &str) -> Option<Arc<Claim>> {
         let sentence = sentence.trim();
         let may_claim = sentence.len() <= LONGEST && !sentence.ends_with(['?', '？', ':']);
@@ -90,12 +91,21 @@ impl Claim {
 
     /// Returns how surely it does, where it does.
     fn overtaken_by(&self, later: &Claim, link: Link) -> Option<i32> {
-        // What was asked for once is over when it is done, whatever is asked for next.
-        let may = self.text != later.text && !(self.asks() && later.asks());
-        may.then(|| known::score(self, later, link)).filter(|score| *score >= MARGIN)
+        let score = self.may_be_overtaken_by(later).then(|| known::score(self, later, link));
+        score.filter(|score| *score >= MARGIN)
     }
 
-    /// Returns the same of two claims where nothing else is known that was said.
+    /// Returns whether two are weighed at all: what was asked for once is over when it is done, whatever is asked for next.
+    pub(crate) fn may_be_overtaken_by(&self, later: &Claim) -> bool {
+        self.text != later.text && !(self.asks() && later.asks())
+    }
+
+    /// Returns whether it sets something down or tells a fact.
+    pub(crate) fn lasts(&self) -> bool {
+        matches!(self.act, SpeechAct::Rule | SpeechAct::Fact)
+    }
+
+    /// Returns whether it takes the place of this where nothing else is known that was said.
     pub fn is_overtaken_alone(&self, later: &Claim) -> bool {
         Link::between(self, later).is_some_and(|link| self.is_overtaken_by(later, link))
     }

@@ -5,10 +5,13 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints figures")]
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
-use longhaul_bench::claims::{Talk, fit, talks};
+use anyhow::Result;
+use longhaul_bench::{
+    claims::{Talk, fit, talks},
+    fitting::FitArgs,
+};
 use longhaul_extract::ClaimWeights;
 
 /// How the claims of some conversations are known.
@@ -42,24 +45,14 @@ impl Known {
 }
 
 fn main() -> Result<()> {
-    let mut dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/claims"));
-    let (mut write, mut shows) = (None, false);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--write" => write = Some(args.next().context("--write wants a file")?),
-            "--show" => shows = true,
-            other => dir = other.into(),
-        }
-    }
+    let FitArgs { dir, write, shows } = FitArgs::read("claims")?;
     let all = talks(&dir)?;
     if let Some(file) = write {
         let said: usize = all.iter().map(|talk| talk.said.len()).sum();
-        let text = format!(
-            "# Fitted by `cargo xtask bench claims` to {said} sentences: what each feature of two adds to that the later takes the place of the earlier, in hundredths.\n{}",
-            fit(&all.iter().collect::<Vec<_>>())
+        let about = format!(
+            "Fitted by `cargo xtask bench claims` to {said} sentences: what each feature of two adds to that the later takes the place of the earlier, in hundredths."
         );
-        return fs::write(&file, text).with_context(|| format!("writing {file}"));
+        return FitArgs::write(&file, &about, &fit(&all.iter().collect::<Vec<_>>()));
     }
     println!(
         "{:16} {:>5} {:>9} {:>6} {:>6} {:>6} {:>6} {:>7}",

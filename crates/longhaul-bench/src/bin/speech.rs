@@ -5,32 +5,24 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints figures")]
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
-use longhaul_bench::speech::{Labelled, Table, fit, labelled, taken_for};
+use anyhow::Result;
+use longhaul_bench::{
+    fitting::FitArgs,
+    speech::{Labelled, Table, fit, labelled, taken_for},
+};
 use longhaul_extract::{SpeechAct, SpeechWeights};
 
 fn main() -> Result<()> {
-    let mut dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/data/speech"));
-    let (mut write, mut shows) = (None, false);
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--write" => write = Some(args.next().context("--write wants a file")?),
-            "--show" => shows = true,
-            other => dir = other.into(),
-        }
-    }
+    let FitArgs { dir, write, shows } = FitArgs::read("speech")?;
     let all = labelled(&dir)?;
     if let Some(file) = write {
-        let text = format!(
-            "# Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a request and talk, in hundredths.\n{}",
-            all.len(),
-            fit(&all.iter().collect::<Vec<_>>())
+        let about = format!(
+            "Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a request and talk, in hundredths.",
+            all.len()
         );
-        fs::write(&file, text).with_context(|| format!("writing {file}"))?;
-        return Ok(());
+        return FitArgs::write(&file, &about, &fit(&all.iter().collect::<Vec<_>>()));
     }
     println!(
         "{:12} {:>5}  rule: rule fact  ask talk  fact: rule fact  ask talk   ask: rule fact  ask talk  talk: rule fact  ask talk",

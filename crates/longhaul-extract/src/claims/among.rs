@@ -22,9 +22,9 @@ const WORD: u32 = 24;
 
 impl Link {
     /// Returns it as far as it is weighed: in few steps, so that what was weighed once is known again where the conversation went on.
-    pub(super) fn steps(self) -> [usize; 3] {
+    pub(super) fn steps(self) -> [u8; 3] {
         let rarest = RAREST.iter().filter(|most| self.rarest > **most).count();
-        [rarest, self.rank.min(MOST_CLOSEST), (self.weight / PART).min(9) as usize]
+        [rarest, self.rank.min(MOST_CLOSEST), (self.weight / PART) as usize].map(|step| step.min(9) as u8)
     }
 
     /// Returns what links two claims where there are no others; `None` where they have nothing in common.
@@ -108,8 +108,8 @@ impl Claims {
     fn closest(&self, at: usize) -> &[u32] {
         self.closest[at].get_or_init(|| {
             let mut weights: HashMap<usize, u32> = HashMap::new();
-            for key in self.all[at].keys() {
-                let places = self.places.get(key).map_or(&[][..], Vec::as_slice);
+            let shared = self.all[at].keys().iter().filter_map(|key| self.places.get(key));
+            for places in shared.filter(|places| weight(places.len()) > 0) {
                 let before = places.iter().take_while(|place| **place < at);
                 before.for_each(|place| *weights.entry(*place).or_default() += weight(places.len()));
             }

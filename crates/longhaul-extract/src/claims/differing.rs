@@ -35,7 +35,7 @@ pub(super) fn differing(was: &[&Word], now: &[&Word]) -> Vec<Run> {
     runs
 }
 
-/// Returns for each two places how many words what follows them shares, row by row.
+/// Returns for each two places how many words what follows them shares, row by row: fewer than 256, as a claim has at most 240 bytes.
 fn shared(was: &[&Word], now: &[&Word]) -> Vec<u8> {
     let width = now.len() + 1;
     let mut shared = vec![0_u8; (was.len() + 1) * width];

@@ -55,7 +55,7 @@ impl<'c> Pair<'c> {
         each(&["covers", of_was]);
         each(&["covered", of_now]);
         each(&["covers", of_was, of_now]);
-        let [rarest, rank, weight] = link.steps();
+        let [rarest, rank, weight] = link.steps().map(usize::from);
         let (rarest, rank) = (RAREST[rarest], digit(rank));
         each(&["rarest", rarest]);
         each(&["rank", rank]);
@@ -186,7 +186,8 @@ impl<'c> Pair<'c> {
         each(&["start", start, n_runs]);
         each(&["start", start, self.covered]);
         if let Some(run) = runs.first() {
-            each(&["start", start, kind_of(&was[run.was.start..]), kind_of(&now[run.now.start..])]);
+            let [before, behind] = kinds(run, (&was, &now));
+            each(&["start", start, before, behind]);
         }
         if let [one, two] = &runs[..] {
             tell_two(one, two, (&was, &now), each);

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::{Claim, ClaimWeights, Link};
 
 /// Two claims, and what links them as far as it is weighed.
-type Key = (u64, u64, [usize; 3]);
+type Key = (u64, u64, [u8; 3]);
 
 /// Those that were weighed last, and those before them.
 #[derive(Default)]
@@ -38,5 +38,5 @@ pub(super) fn score(was: &Claim, now: &Claim, link: Link) -> i32 {
     })
 }
 
-/// So many are newer ones: with the older, about 6 MB a thread.
+/// So many are newer ones: with the older, about 4 MB a thread.
 const MOST: usize = 1 << 15;

@@ -37,7 +37,7 @@ impl ClaimWeights {
 
     /// Returns whether a claim that was made later takes the place of `was`.
     pub fn is_overtaken(&self, was: &Claim, now: &Claim, link: Link) -> bool {
-        self.score(was, now, link) >= MARGIN
+        was.may_be_overtaken_by(now) && self.score(was, now, link) >= MARGIN
     }
 
     /// Returns the sum for a claim `was` and one that was made later.

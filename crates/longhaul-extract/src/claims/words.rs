@@ -168,7 +168,7 @@ const OPENERS: &[&str] = &[
 
 const DENIALS: &[&str] = &[
     "not", "no", "never", "avoid", "without", "stop", "nobody", "nothing", "dont", "nicht", "kein", "keine",
-    "keinen", "nie", "pas", "jamais", "nunca", "geen", "niet", "non", "não", "mai",
+    "keinen", "nie", "pas", "jamais", "nunca", "geen", "niet", "non", "não",
 ];
 
 /// Words that count, or name a day.
@@ -204,10 +204,10 @@ const EMPTY: &[&str] = &[
     "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "und", "oder", "aber",
     "ist", "sind", "war", "wird", "werden", "wir", "ich", "du", "sie", "er", "es", "im", "auf", "zu", "zum",
     "zur", "mit", "für", "von", "vom", "bei", "nicht", "kein", "keine", "keinen", "mehr", "nur", "jetzt",
-    "noch", "doch", "immer", "bitte", "nie", "ab", "um", "als", "wie", "le", "la", "les", "un", "une", "du",
-    "de", "et", "ou", "est", "sont", "pas", "ne", "plus", "je", "tu", "il", "elle", "nous", "vous", "ils",
-    "dans", "sur", "au", "aux", "pour", "par", "avec", "que", "qui", "el", "los", "las", "una", "y", "o",
-    "son", "en", "con", "por", "para", "se", "lo", "ya", "del", "al", "het", "een", "zijn", "niet", "geen",
-    "meer", "ik", "van", "voor", "met", "op", "te", "dat", "gli", "e", "è", "non", "di", "da", "che", "si",
-    "os", "uma", "é", "não", "em", "na", "com", "mais", "à",
+    "noch", "doch", "immer", "bitte", "nie", "ab", "um", "als", "wie", "le", "la", "les", "un", "une", "de",
+    "et", "ou", "est", "sont", "pas", "ne", "plus", "je", "tu", "il", "elle", "nous", "vous", "ils", "dans",
+    "sur", "au", "aux", "pour", "par", "avec", "que", "qui", "el", "los", "las", "una", "y", "o", "son",
+    "en", "con", "por", "para", "se", "lo", "ya", "del", "al", "het", "een", "zijn", "niet", "geen", "meer",
+    "ik", "van", "voor", "met", "op", "te", "dat", "gli", "e", "è", "non", "di", "da", "che", "si", "os",
+    "uma", "é", "não", "em", "na", "com", "mais", "à",
 ];
