@@ -35,6 +35,7 @@ pub(super) fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: 
             .collect(),
         rules: set_down(&demands),
         is_first: !is_update(request),
+        is_newest: !request.kept.iter().any(|entry| persons_texts(&entry.message).next().is_some()),
     };
     let mut placed = [told.asked(), told.demanded(), told.decided()].concat();
     placed.extend(tool_lines(entries, request.counter, error_details));
@@ -59,6 +60,8 @@ struct Told<'a> {
     rules: Vec<SetDown<'a>>,
     /// An update has no task of its own: its first request is one like the others.
     is_first: bool,
+    /// Whether the last that was asked is the newest: nothing that is asked behind it stays as it was said.
+    is_newest: bool,
 }
 
 impl Told<'_> {
@@ -78,7 +81,7 @@ impl Told<'_> {
             let (entry, text) = self.asked[nth];
             let class = match (nth, nth + 1 == self.asked.len()) {
                 (0, _) if self.is_first => Class::Task,
-                (_, true) => Class::Now,
+                (_, true) if self.is_newest => Class::Now,
                 _ => Class::Request,
             };
             let told = match class {
@@ -112,7 +115,8 @@ impl Told<'_> {
     /// Returns the rules and facts, but for those that stand in the task or the last request: when that is one among others, they are told
     /// from the data.
     fn demanded(&self) -> Vec<Placed> {
-        let (task, last) = (self.asked.first().filter(|_| self.is_first), self.asked.last());
+        let task = self.asked.first().filter(|_| self.is_first);
+        let last = self.asked.last().filter(|_| self.is_newest);
         let is_told = |one: &SetDown<'_>| {
             let mut asked = task.into_iter().chain(last);
             asked.any(|(_, text)| quoted(text, QUOTED).contains(one.said.text.trim()))

@@ -185,6 +185,21 @@ fn what_only_leads_in_rules_is_none() {
 }
 
 #[test]
+fn what_was_asked_before_a_message_that_stays_is_not_what_is_asked_now() {
+    let said: Transcript = ["Port the exporter", "Is it covered by a test?", "Then write the release notes"]
+        .into_iter()
+        .map(Message::user)
+        .collect();
+    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+    let (entries, kept) = said.entries().split_at(2);
+    let mut request = SummaryRequest::new(&session, entries, &index, &CharsPer4, Tokens(200));
+    let told = |request: &SummaryRequest<'_>| text(&Draft::default(), request, Tokens(200), true).unwrap();
+    assert!(told(&request).contains("[✓ user: Now: Is it covered by a test?]"));
+    request.kept = kept;
+    assert!(told(&request).contains("[✓ user: Request: Is it covered by a test?]"), "{}", told(&request));
+}
+
+#[test]
 fn prose_is_not_condensed_by_lines() {
     let old = record("The lexer was built.");
     assert_eq!(condensed(&old, "The parser was built.", [Tokens(90), Tokens(90)]), None);
