@@ -76,8 +76,10 @@ fn a_report_replaces_reports_only() {
     let folder = Folder::new();
     session(&folder);
     folder.file("notes.txt", b"precious");
-    let ran = compact(&folder, &["--no-store", "-o", "out", "--report", "notes.txt"]);
-    assert_eq!((ran.code, said(&folder, "notes.txt").as_slice()), (1, &b"precious"[..]), "{}", ran.stderr);
+    for force in [&[][..], &["--force"]] {
+        let ran = compact(&folder, &[&["--no-store", "-o", "out", "--report", "notes.txt"], force].concat());
+        assert_eq!((ran.code, said(&folder, "notes.txt").as_slice()), (1, &b"precious"[..]), "{}", ran.stderr);
+    }
     for _ in 0..2 {
         let ran = compact(&folder, &["--no-store", "--report", "report.json"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);

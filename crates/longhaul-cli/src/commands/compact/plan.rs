@@ -254,8 +254,8 @@ fn target(args: &CompactArgs, destination: &Destination, output: Option<&Path>) 
     Ok(target)
 }
 
-/// Returns where the report goes, where it may: never over the transcript or the new history, and over a file that is no
-/// report only where the flag says so.
+/// Returns where the report goes, where it may: never over the transcript, the new history or another file that is no report. `--force` is said
+/// of the new history, and nobody means a second file by it.
 fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Target>> {
     let Some(path) = &args.report else { return Ok(None) };
     let target = Target::unlocked(path).made(NewFile::like(&args.file));
@@ -265,8 +265,8 @@ fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Tar
     if output.is_some_and(|output| output == path || target.replaces(output)) {
         bail!(Impossible(format!("--report {} would replace the new history", paint::path(path))));
     }
-    if path.is_file() && !args.force && !Report::is_at(path) {
-        bail!("{} exists and is no report of longhaul's; say --force to overwrite it", paint::path(path));
+    if path.is_file() && !Report::is_at(path) {
+        bail!("{} exists and is no report of longhaul's: --report takes another name", paint::path(path));
     }
     target.check()?;
     Ok(Some(target))
