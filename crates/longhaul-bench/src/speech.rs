@@ -48,14 +48,11 @@ pub fn labelled(dir: &Path) -> Result<Vec<Labelled>> {
 }
 
 fn act(label: &str) -> Option<SpeechAct> {
-    Some(match label.trim() {
-        "rule" => SpeechAct::Rule,
-        "fact" => SpeechAct::Fact,
-        "request" => SpeechAct::Request,
-        "talk" => SpeechAct::Talk,
-        _ => return None,
-    })
+    SpeechAct::ALL.into_iter().find(|act| act.name() == label.trim())
 }
+
+/// How many acts are told apart.
+const ACTS: usize = SpeechAct::ALL.len();
 
 /// Returns the weights, as [`SpeechWeights::parse`] reads them, of a softmax regression with a ridge penalty.
 ///
@@ -83,7 +80,11 @@ pub fn fit(sentences: &[&Labelled]) -> String {
     for (name, weights) in names.iter().zip(weights) {
         let whole = weights.map(|weight| (weight * 100.0).round() as i16);
         if whole.iter().any(|weight| weight.abs() >= LEAST_WEIGHT) {
-            let _ = writeln!(text, "{name}\t{}\t{}\t{}\t{}", whole[0], whole[1], whole[2], whole[3]);
+            text.push_str(name);
+            whole.iter().for_each(|weight| {
+                let _ = write!(text, "\t{weight}");
+            });
+            text.push('\n');
         }
     }
     text
@@ -101,14 +102,14 @@ fn features_of(sentence: &str) -> Vec<String> {
 }
 
 /// Minimizes the loss of all rows and half of the squares of the weights, by steps that get smaller where the slope was large.
-fn descend(rows: &[(Vec<usize>, usize)], n: usize) -> Vec<[f64; 4]> {
-    let mut weights = vec![[0.0; 4]; n];
-    let mut squares = vec![[1e-8; 4]; n];
+fn descend(rows: &[(Vec<usize>, usize)], n: usize) -> Vec<[f64; ACTS]> {
+    let mut weights = vec![[0.0; ACTS]; n];
+    let mut squares = vec![[1e-8; ACTS]; n];
     for _ in 0..STEPS {
-        let mut slope: Vec<[f64; 4]> =
+        let mut slope: Vec<[f64; ACTS]> =
             weights.iter().map(|weights| weights.map(|weight| weight * PENALTY)).collect();
         for (features, label) in rows {
-            let mut score = [0.0; 4];
+            let mut score = [0.0; ACTS];
             for at in features {
                 score.iter_mut().zip(&weights[*at]).for_each(|(sum, weight)| *sum += weight);
             }
@@ -116,13 +117,13 @@ fn descend(rows: &[(Vec<usize>, usize)], n: usize) -> Vec<[f64; 4]> {
             let odds = score.map(|score| (score - most).exp());
             let all: f64 = odds.iter().sum();
             for at in features {
-                for act in 0..4 {
+                for act in 0..ACTS {
                     slope[*at][act] += odds[act] / all - f64::from(u8::from(act == *label));
                 }
             }
         }
         for at in 0..n {
-            for act in 0..4 {
+            for act in 0..ACTS {
                 let slope = slope[at][act];
                 squares[at][act] += slope * slope;
                 weights[at][act] -= RATE * slope / f64::sqrt(squares[at][act]);
@@ -142,7 +143,7 @@ const RATE: f64 = 0.2;
 const PENALTY: f64 = 1.0;
 
 /// How often each act is taken for each.
-pub type Table = [[usize; 4]; 4];
+pub type Table = [[usize; ACTS]; ACTS];
 
 /// Returns what `weights` take the sentences for: a row for each label.
 pub fn taken_for(weights: &SpeechWeights<'_>, sentences: &[&Labelled]) -> Table {

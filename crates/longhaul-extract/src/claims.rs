@@ -39,6 +39,8 @@ pub struct Claim {
     keys: Vec<u64>,
     /// What a person does by it.
     act: SpeechAct,
+    /// Whether it is far likelier to ask for something that is over once done.
+    passes: bool,
     denies: bool,
     /// What it names, and what is done to what in it.
     naming: Naming,
@@ -72,6 +74,7 @@ impl Claim {
             id: words::hash(words::START, sentence.as_bytes()),
             denies: words.iter().any(Word::denies),
             act: SpeechWeights::builtin().act(sentence),
+            passes: SpeechWeights::builtin().is_request(sentence),
             naming: Naming::of(sentence),
             things: Things::of(sentence),
             words,
@@ -97,7 +100,7 @@ impl Claim {
 
     /// Returns whether two are weighed at all: what was asked for once is over when it is done, whatever is asked for next.
     pub(crate) fn may_be_overtaken_by(&self, later: &Claim) -> bool {
-        self.text != later.text && !(self.asks() && later.asks())
+        self.text != later.text && !(self.passes && later.passes)
     }
 
     /// Returns whether it sets something down or tells a fact.
@@ -120,11 +123,6 @@ impl Claim {
     /// The sentence.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Returns whether it asks for something that is over once done.
-    fn asks(&self) -> bool {
-        self.act == SpeechAct::Request
     }
 
     fn has(&self, key: u64) -> bool {

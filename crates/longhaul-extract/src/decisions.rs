@@ -209,12 +209,13 @@ pub fn settles(sentence: &str) -> bool {
     if is_of_others {
         return false;
     }
-    // "We keep getting timeouts" tells; a branch is only worked on.
+    // "We keep getting timeouts" tells, "keep going with it" asks; a branch is only worked on.
     if choice.ends_with("take ") && behind.starts_with("a ") {
         return false;
     }
     let tells = choice.ends_with("keep")
-        && behind.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"));
+        && behind.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"))
+        || choice.starts_with("going") && before.trim_end().ends_with("keep");
     if tells || choice.contains("switch to") && behind.contains("branch") {
         return false;
     }
@@ -519,6 +520,7 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "It is slow, and I don't know why it is.",
             "We haven't settled on the queue yet.",
             "We keep getting timeouts from the relay.",
+            "Keep going with the second half.",
             "Switch to the branch relay-2 and run the tests.",
             "I have not decided yet.",
             "Is the second one better?",

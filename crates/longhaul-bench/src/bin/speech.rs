@@ -1,4 +1,4 @@
-//! `cargo xtask bench speech [DIR] [--write FILE] [--show]`: fits the weights by which rules, facts, requests and talk are told
+//! `cargo xtask bench speech [DIR] [--write FILE] [--show]`: fits the weights by which rules, facts, decisions, requests and talk are told
 //! apart to the labelled sentences in DIR, and prints how those of each writer are taken by weights that were fitted to the others'.
 //! `--write` writes the weights of all where the crate reads them from
 //! (`crates/longhaul-extract/src/constraints/demand/speech/weights.txt`); `--show` prints what is taken for something else.
@@ -19,15 +19,15 @@ fn main() -> Result<()> {
     let all = labelled(&dir)?;
     if let Some(file) = write {
         let about = format!(
-            "Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a request and talk, in hundredths.",
+            "Fitted by `cargo xtask bench speech` to {} sentences: what each feature adds to a rule, a fact, a decision, a request and talk, in hundredths.",
             all.len()
         );
         return FitArgs::write(&file, &about, &fit(&all.iter().collect::<Vec<_>>()));
     }
-    println!(
-        "{:12} {:>5}  rule: rule fact  ask talk  fact: rule fact  ask talk   ask: rule fact  ask talk  talk: rule fact  ask talk",
-        "writer", "n"
-    );
+    // Of 100 of each label, how many are taken for a rule, a fact, a decision, a request and talk.
+    print!("{:26} {:>5}", "writer", "n");
+    SpeechAct::ALL.iter().for_each(|act| print!("  {:24}", act.name()));
+    println!();
     let writers: BTreeSet<&str> = all.iter().map(|one| &*one.writer).collect();
     let mut sum = Table::default();
     for writer in writers {
@@ -62,11 +62,10 @@ fn main() -> Result<()> {
 
 fn print_row(writer: &str, table: &Table) {
     let n: usize = table.iter().flatten().sum();
-    print!("{writer:12} {n:5}");
-    for act in SpeechAct::ALL {
-        let row = &table[act as usize];
+    print!("{writer:26} {n:5}");
+    for row in table {
         let of: usize = row.iter().sum();
-        print!("      ");
+        print!(" ");
         row.iter().for_each(|n| print!(" {:4}", 100 * n / of.max(1)));
     }
     println!();

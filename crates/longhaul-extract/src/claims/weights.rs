@@ -55,4 +55,4 @@ impl ClaimWeights {
 
 /// So much likelier it is that a claim takes the place of another than that both hold, in hundredths of the logarithm of odds: chosen on
 /// the conversations of writers whom the weights were not fitted to.
-pub(super) const MARGIN: i32 = 150;
+pub(super) const MARGIN: i32 = 145;

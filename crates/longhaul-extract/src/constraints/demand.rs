@@ -100,7 +100,7 @@ fn read_plain(sentence: &str) -> Option<Reading> {
         SpeechAct::Rule if binds && !words.begins(THINKS) => plain(DemandKind::Rule),
         SpeechAct::Rule => plain(DemandKind::Wish),
         SpeechAct::Fact => plain(DemandKind::Fact),
-        SpeechAct::Request | SpeechAct::Talk => None,
+        SpeechAct::Decision | SpeechAct::Request | SpeechAct::Talk => None,
     }
 }
 

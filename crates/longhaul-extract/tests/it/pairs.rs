@@ -27,10 +27,10 @@ fn marked(kind: &str) -> usize {
     pairs.filter(|(earlier, later)| is_marked(earlier, later)).count()
 }
 
-/// Six in ten of what is said otherwise are known as such (`docs/quality.md`): what is lost here is told unmarked.
+/// Two in three of what is said otherwise are known as such (`docs/quality.md`): what is lost here is told unmarked.
 #[test]
 fn what_is_said_otherwise_is_marked_and_what_holds_as_well_is_not() {
     let (over, both) = (marked("over"), marked("both"));
-    assert!(over >= 70, "{over} of 120 are known");
-    assert!(both <= 6, "{both} of 120 are marked though they hold");
+    assert!(over >= 78, "{over} of 120 are known");
+    assert!(both <= 7, "{both} of 120 are marked though they hold");
 }

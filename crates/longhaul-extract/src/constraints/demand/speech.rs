@@ -1,7 +1,8 @@
-//! What a person does by a sentence: sets something down for good, tells a fact to go by, asks for something now, or only talks.
+//! What a person does by a sentence: sets something down for good, tells a fact to go by, settles something, asks for something now, or only
+//! talks.
 //!
 //! Rules and requests begin with the same verbs, facts and remarks have the same frames, and no list of words tells them apart in the words
-//! of somebody who was not thought of. So it is weighed: each feature of a sentence adds to each of the four, in whole numbers that were
+//! of somebody who was not thought of. So it is weighed: each feature of a sentence adds to each of the five, in whole numbers that were
 //! fitted to sentences that people labelled (`weights.txt`, by `cargo xtask bench speech`).
 
 use std::sync::LazyLock;
@@ -20,6 +21,8 @@ pub enum SpeechAct {
     Rule,
     /// It tells a fact to go by.
     Fact,
+    /// It settles something: chooses, agrees, drops, postpones.
+    Decision,
     /// It asks for something that is over once done.
     Request,
     /// It does none of these: remarks, guesses, thanks.
@@ -28,13 +31,15 @@ pub enum SpeechAct {
 
 impl SpeechAct {
     /// All of them, in the order of the weights.
-    pub const ALL: [SpeechAct; 4] = [SpeechAct::Rule, SpeechAct::Fact, SpeechAct::Request, SpeechAct::Talk];
+    pub const ALL: [SpeechAct; 5] =
+        [SpeechAct::Rule, SpeechAct::Fact, SpeechAct::Decision, SpeechAct::Request, SpeechAct::Talk];
 
     /// Returns its name, as sentences are labelled with it.
     pub const fn name(self) -> &'static str {
         match self {
             SpeechAct::Rule => "rule",
             SpeechAct::Fact => "fact",
+            SpeechAct::Decision => "decision",
             SpeechAct::Request => "request",
             SpeechAct::Talk => "talk",
         }
@@ -45,7 +50,7 @@ impl SpeechAct {
 /// one is than the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpeechWeights<'t> {
-    of: HashMap<&'t str, [i16; 4]>,
+    of: HashMap<&'t str, [i16; 5]>,
 }
 
 /// The built-in weights.
@@ -58,12 +63,12 @@ impl<'t> SpeechWeights<'t> {
         &BUILTIN
     }
 
-    /// Reads weights from lines of a feature and four whole numbers, parted by tabs. Other lines are passed over.
+    /// Reads weights from lines of a feature and five whole numbers, parted by tabs. Other lines are passed over.
     pub fn parse(text: &'t str) -> SpeechWeights<'t> {
         let read = |line: &'t str| {
             let mut parts = line.split('\t');
             let name = parts.next()?;
-            let mut weights = [0; 4];
+            let mut weights = [0; 5];
             for weight in &mut weights {
                 *weight = parts.next()?.parse().ok()?;
             }
@@ -73,13 +78,13 @@ impl<'t> SpeechWeights<'t> {
     }
 
     /// Returns the weights of each speech act for a sentence, in the order of [`SpeechAct::ALL`].
-    pub fn score(&self, sentence: &str) -> [i32; 4] {
+    pub fn score(&self, sentence: &str) -> [i32; 5] {
         self.weigh(sentence).0
     }
 
     /// Returns the same, and whether a word of the sentence forbids or obliges.
-    fn weigh(&self, sentence: &str) -> ([i32; 4], bool) {
-        let (mut score, mut binds) = ([0; 4], false);
+    fn weigh(&self, sentence: &str) -> ([i32; 5], bool) {
+        let (mut score, mut binds) = ([0; 5], false);
         features(sentence, |feature| {
             binds |= feature == features::BINDS;
             if let Some(weights) = self.of.get(feature) {
@@ -100,7 +105,7 @@ impl<'t> SpeechWeights<'t> {
             if score[one as usize] >= score[other as usize] { one } else { other }
         };
         let lasting = likelier(SpeechAct::Rule, SpeechAct::Fact);
-        let passing = likelier(SpeechAct::Talk, SpeechAct::Request);
+        let passing = likelier(likelier(SpeechAct::Talk, SpeechAct::Request), SpeechAct::Decision);
         let margin = match lasting {
             SpeechAct::Fact => FACT_MARGIN,
             _ if binds => BOUND_MARGIN,
@@ -112,9 +117,14 @@ impl<'t> SpeechWeights<'t> {
     /// Returns whether a sentence is far likelier to ask for something now than to set something down.
     pub fn is_request(&self, sentence: &str) -> bool {
         let score = self.score(sentence);
-        let least = score[SpeechAct::Rule as usize].max(score[SpeechAct::Talk as usize] - REQUEST_MARGIN)
-            + REQUEST_MARGIN;
-        score[SpeechAct::Request as usize] > least
+        let [rule, _, decision, request, talk] = score;
+        request > talk.max(decision).max(rule + REQUEST_MARGIN)
+    }
+
+    /// Returns whether a sentence settles something.
+    pub fn decides(&self, sentence: &str) -> bool {
+        let [rule, fact, decision, request, talk] = self.score(sentence);
+        decision >= talk.max(request).max(rule).max(fact) + DECISION_MARGIN
     }
 }
 
@@ -129,6 +139,9 @@ const BOUND_MARGIN: i32 = -40;
 
 /// So much likelier a fact is.
 const FACT_MARGIN: i32 = 40;
+
+/// So much likelier a decision is than all else.
+const DECISION_MARGIN: i32 = 0;
 
 /// So much likelier a request is than a rule where it is to be known that it is no rule.
 const REQUEST_MARGIN: i32 = 250;
