@@ -229,20 +229,23 @@ impl ClientError {
     }
 
     /// Returns `text` fit for a log: its first [`EXCERPT_CHARS`](Self::EXCERPT_CHARS) characters, with control
-    /// characters and what nobody sees escaped.
+    /// characters and what nobody sees escaped. What is cut ends before the word that is: of half a secret nobody can tell any more that it
+    /// is one.
     pub fn excerpt(text: &str) -> String {
+        let text = text.trim();
+        let parts = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[');
+        let (whole, more) = match text.char_indices().nth(Self::EXCERPT_CHARS) {
+            Some((end, _)) => (text[..end].trim_end_matches(|c| !parts(c)), "…"),
+            None => (text, ""),
+        };
         let mut out = String::new();
-        let mut chars = text.trim().chars();
-        for c in chars.by_ref().take(Self::EXCERPT_CHARS) {
+        for c in whole.chars() {
             match is_invisible(c) || c.is_control() {
                 true => out.extend(c.escape_default()),
                 false => out.push(c),
             }
         }
-        if chars.next().is_some() {
-            out.push('…');
-        }
-        out
+        out + more
     }
 }
 
@@ -278,8 +281,11 @@ mod tests {
 
     #[test]
     fn excerpts_are_short_and_cannot_drive_a_terminal() {
-        let excerpt = ClientError::excerpt(&format!("\u{1b}[31mred\u{202e}\n{}", "x".repeat(500)));
-        assert!(excerpt.starts_with("\\u{1b}[31mred\\u{202e}\\nxxx"), "{excerpt}");
-        assert!(excerpt.ends_with("x…") && excerpt.len() < 240);
+        let excerpt = ClientError::excerpt(&format!("\u{1b}[31mred\u{202e}\n{}", "xx ".repeat(200)));
+        assert!(excerpt.starts_with("\\u{1b}[31mred\\u{202e}\\nxx xx"), "{excerpt}");
+        assert!(excerpt.ends_with("xx …") && excerpt.len() < 240);
+        // Of half a secret nobody can tell that it is one.
+        let echo = format!("wrong key {}", "k7".repeat(200));
+        assert_eq!(ClientError::excerpt(&echo), "wrong key …");
     }
 }

@@ -137,12 +137,31 @@ impl Fault {
     }
 }
 
-/// Returns the first characters of `text`, control characters replaced.
+/// Returns the first characters of `text`, control characters replaced. What is cut ends before the word that is: of half a secret
+/// nobody can tell any more that it is one.
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARS: usize = 60;
-    let mut short: String = text.chars().take(CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(CHARS).is_some() {
-        short.push('…');
+    let Some((end, _)) = text.char_indices().nth(CHARS) else { return without_controls(text) };
+    let parts = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[');
+    let whole = text[..end].trim_end_matches(|c| !parts(c));
+    format!("{}…", without_controls(whole))
+}
+
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excerpt;
+
+    #[test]
+    fn what_is_cut_ends_before_the_word_that_is() {
+        assert_eq!(excerpt("a\nb"), "a b");
+        let key = format!("ghp_{}", "x7".repeat(18));
+        let inside = |n: usize| excerpt(&format!("{{\"content\":\"{} {key}\"}}", "x".repeat(n)));
+        assert_eq!(inside(20), format!("{{\"content\":\"{} …", "x".repeat(20)));
+        assert!((0..60).all(|n| !inside(n).contains("ghp_") || inside(n).contains(&key)));
+        assert_eq!(excerpt(&"x".repeat(99)), "…");
     }
-    short
 }

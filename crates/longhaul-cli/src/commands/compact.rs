@@ -157,7 +157,11 @@ fn tell(args: &CompactArgs, report_to: Option<&Target>, report: &Report) -> Resu
         false => say::err(&report.words(&input::shown(&args.file))),
     }
     match report_to {
-        Some(target) => target.put(&serde_json::to_vec_pretty(report)?),
+        // Of a text that is laid out every line is escaped by itself: a break between two is none of its own.
+        Some(target) => {
+            let json = serde_json::to_string_pretty(report)?;
+            target.put(json.lines().map(harmless_json).collect::<String>().as_bytes())
+        }
         None => Ok(()),
     }
 }

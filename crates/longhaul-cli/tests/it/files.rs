@@ -78,7 +78,12 @@ fn a_report_replaces_reports_only() {
     folder.file("notes.txt", b"precious");
     for force in [&[][..], &["--force"]] {
         let ran = compact(&folder, &[&["--no-store", "-o", "out", "--report", "notes.txt"], force].concat());
-        assert_eq!((ran.code, said(&folder, "notes.txt").as_slice()), (1, &b"precious"[..]), "{}", ran.stderr);
+        assert_eq!(
+            (ran.code, said(&folder, "notes.txt").as_slice()),
+            (1, &b"precious"[..]),
+            "{}",
+            ran.stderr
+        );
     }
     for _ in 0..2 {
         let ran = compact(&folder, &["--no-store", "--report", "report.json"]);

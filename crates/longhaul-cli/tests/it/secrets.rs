@@ -109,6 +109,14 @@ fn what_is_said_of_a_conversion_or_a_fault_holds_no_secret() {
         let secret = named.rsplit([' ', ':']).next().unwrap().split('@').next().unwrap();
         assert!(ran.code != 0 && !ran.stderr.contains(secret), "{}", ran.stderr);
     }
+    // Wherever what is quoted is cut, no part of the token is told.
+    for before in 0..60 {
+        let said = format!("{} {token}", "x".repeat(before));
+        let said = serde_json::json!([{"content": said}, {"role": "user", "content": "hi"}]);
+        folder.file("cut.json", &serde_json::to_vec(&said).unwrap());
+        let ran = folder.run(&["count", "--from", "openai", "cut.json"], b"");
+        assert!(ran.code != 0 && !ran.stderr.contains(&token[..8]), "{}", ran.stderr);
+    }
 }
 
 /// A session's name is kept and shown as it is, so that none may be a secret; what is wrong with it is said without it.

@@ -138,9 +138,9 @@ fn a_rejected_answer_is_kept_as_a_short_sanitized_excerpt() {
     let draft = summarize(&ladder(vec![model("m", &client)], LlmOptions::default(), &time())).unwrap();
     let excerpt = &draft.attempts[0].excerpt;
     assert!(excerpt.starts_with("Sure! ") && excerpt.contains("Here"), "{excerpt}");
-    // Two characters of the first 200 are escaped, and a mark says that more was said.
+    // Of the first 200 characters the last words are whole, two are escaped, and a mark says that more was said.
     assert!(excerpt.starts_with("Sure! \\u{1b}[31mHere\\nit") && excerpt.ends_with('…'), "{excerpt:?}");
-    assert_eq!(excerpt.chars().count(), 200 + 5 + 1 + 1, "{excerpt:?}");
+    assert_eq!(excerpt.chars().count(), 197 + 5 + 1 + 1, "{excerpt:?}");
     assert!(!excerpt.chars().any(char::is_control), "{excerpt:?}");
     assert!(!draft.attempts[0].reason.contains("Sure!"), "{}", draft.attempts[0].reason);
 }
