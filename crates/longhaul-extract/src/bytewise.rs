@@ -4,6 +4,8 @@
 //! milliseconds to compile is compiled once in every process, and most of these end within a few. Here a word is one of ASCII
 //! letters, and `\w` has the bytes of all others beside them.
 
+use std::ops::Range;
+
 use regex_automata::{meta::Regex, util::syntax};
 
 /// An expression in whose place no text is cut inside a character.
@@ -18,6 +20,16 @@ impl Bytewise {
         let (bytes, plain) = (syntax::Config::new().unicode(false).utf8(false), Regex::config());
         let plain = plain.utf8_empty(false).auto_prefilter(false);
         Regex::builder().syntax(bytes).configure(plain).build(&pattern).ok().map(Bytewise)
+    }
+
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text.as_bytes())
+    }
+
+    /// Returns where the first match is.
+    pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
+        let found = self.0.find(text.as_bytes())?.range();
+        text.get(found.clone()).map(|_| found)
     }
 
     /// Returns the groups of the first match, without the whole.
@@ -37,7 +49,9 @@ mod tests {
         let named = Bytewise::new(r"^def (\w+)|^let ([\w$]+) = (.)").unwrap();
         assert_eq!(named.groups("def größe():").unwrap(), [Some("größe"), None, None]);
         assert_eq!(named.groups("let $ß = ß").unwrap(), [None, Some("$ß"), None]);
-        assert_eq!(named.groups("größe"), None);
+        assert_eq!(named.find("let $ß = ß"), None);
+        assert_eq!(named.find("let x = 1"), Some(0..9));
+        assert!(!named.is_match("größe"));
         assert!(Bytewise::new("(").is_none());
     }
 }

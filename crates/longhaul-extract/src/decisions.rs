@@ -6,7 +6,7 @@ use longhaul_transcript::{Entry, Role};
 use regex::Regex;
 
 use crate::{
-    SpeechWeights,
+    bytewise::Bytewise,
     constraints::{sentences_of, sentences_where},
     speaker::Speakers,
 };
@@ -20,24 +20,23 @@ pub struct Decision {
     pub message: u64,
 }
 
-/// Returns the decisions in `entries`, oldest first: sentences of the assistant's prose with a word of deciding, in the languages that
-/// [`constraints`](crate::constraints) knows, and those of what a person said, by `speakers`, that [settle](settles) something.
+/// Returns the decisions in `entries`, oldest first: sentences with a word of deciding, in the languages that
+/// [`constraints`](crate::constraints) knows, of the assistant's prose and of what a person said, by `speakers`.
 pub fn decisions(entries: &[Entry], speakers: &Speakers) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
     for entry in entries {
-        let mut take = |text: &str, may: fn(&str) -> bool, settles: fn(&str) -> bool| {
-            let sentences = sentences_where(text, may).filter(|sentence| settles(sentence));
-            found.extend(sentences.map(|text| Decision { text, message: entry.id.ordinal }));
+        let mut take = |text: &str, has_word: fn(&str) -> bool, settles: fn(&str) -> bool| {
+            // Most paragraphs decide nothing, and need not be taken apart; a line is one at most.
+            if text.contains('\n') || has_word(text) {
+                let sentences = sentences_where(text, has_word).filter(|sentence| settles(sentence));
+                found.extend(sentences.map(|text| Decision { text, message: entry.id.ordinal }));
+            }
         };
         match entry.message.role {
-            // Most paragraphs decide nothing, and need not be taken apart; a line is one at most.
-            Role::Assistant => {
-                let texts = entry.message.texts().filter(|text| text.contains('\n') || has_marker(text));
-                texts.for_each(|text| take(text, has_marker, is_settled));
-            }
+            Role::Assistant => entry.message.texts().for_each(|text| take(text, has_marker, is_settled)),
             Role::User if entry.message.is_user_text() => {
                 let said = speakers.sent(&entry.message);
-                said.into_iter().for_each(|text| take(text, |_| true, settles));
+                said.into_iter().for_each(|text| take(text, may_settle, settles));
             }
             _ => {}
         }
@@ -186,18 +185,196 @@ const LEAST_SAID: usize = 4;
 /// What stands behind "the issue is" where it is done with.
 const OVER: &[&str] = &["resolved", "fixed", "solved", "gone", "clear", "addressed"];
 
-/// Returns whether a sentence of what a person says settles something: it is weighed as what persons do by a sentence is
-/// ([`SpeechWeights`]). A question settles nothing.
-pub fn settles(text: &str) -> bool {
-    let decides = |sentence: &str| {
-        !sentence.trim_end().ends_with(['?', '？']) && SpeechWeights::builtin().decides(sentence)
+/// Returns whether a person's sentence settles something: what is wrong with something is a report, what might be done a question, and what is said not to be
+/// decided, or of a case, no decision. What stands behind the word of choosing only says more of it ("Postgres, not MySQL").
+pub fn settles(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let asks = lower.trim_end().ends_with(['?', '？']) || WHETHER.iter().any(|word| lower.starts_with(word));
+    if asks {
+        return false;
+    }
+    if names_what_is_chosen(&lower) {
+        return true;
+    }
+    let Some(choice) = persons_choices().and_then(|any| any.find(&lower)) else {
+        return sets_against(&lower);
     };
-    sentences_of(text).any(decides)
+    let (before, behind) = (&lower[..choice.start], &lower[choice.end..]);
+    let choice = &lower[choice];
+    let is_of_others = choice.starts_with("decided")
+        && before
+            .split_whitespace()
+            .last()
+            .is_some_and(|who| ["they", "he", "she", "somebody", "someone"].contains(&who));
+    if is_of_others {
+        return false;
+    }
+    // "We keep getting timeouts" tells, "keep going with it" asks; a branch is only worked on.
+    if choice.ends_with("take ") && behind.starts_with("a ") {
+        return false;
+    }
+    let tells = choice.ends_with("keep")
+        && behind.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"))
+        || choice.starts_with("going") && before.trim_end().ends_with("keep");
+    if tells || choice.contains("switch to") && behind.contains("branch") {
+        return false;
+    }
+    // "The first one I'll talk about is Rick", "both of those will go a long way": what is named is only spoken of.
+    let next = behind.trim_start().split(' ').next().unwrap_or_default();
+    let picks = PICKED.iter().any(|word| choice.contains(word));
+    if picks
+        && before.is_empty()
+        && (SPEAKERS.contains(&next) || lower.split_whitespace().count() > MOST_PICKING)
+    {
+        return false;
+    }
+    let denies = |word: &str| NOT.contains(&word) || word.ends_with("n't");
+    let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    !words.any(denies) && !NOT_APART.iter().any(|word| before.contains(word))
 }
+
+/// Words by which one of several is picked at the beginning of a sentence.
+const PICKED: [&str; 7] = ["both", "neither", "first ", "second ", "third ", "latter ", "former "];
+
+/// Who stands behind them where the sentence goes on to tell of it.
+const SPEAKERS: [&str; 9] = ["i", "i'll", "i'm", "we", "we'll", "you", "he", "she", "they"];
+
+/// A sentence of more words tells of what it begins with.
+const MOST_PICKING: usize = 12;
+
+/// What is chosen stands among the words of choosing: `Option B it is: Kelmar for the parking`, `Fine, Brunwick then for the tickets`,
+/// `Let's book Odessane for the lighting`.
+fn names_what_is_chosen(lower: &str) -> bool {
+    let Some(named) = NAMED.as_ref().and_then(|named| named.groups(lower)) else { return false };
+    let mut words = named.into_iter().flatten().flat_map(str::split_whitespace);
+    !words.any(|word| NOT_CHOSEN.contains(&word.trim_matches([',', '\''])))
+}
+
+static NAMED: LazyLock<Option<Bytewise>> = LazyLock::new(|| {
+    Bytewise::new(concat!(
+        r"^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?((?:\S+ ){1,4})it is(?:[:;-]|—)",
+        r"|^(?:(?:so|ok|okay|fine|right|good|then|alright),? )?(\S+(?: \S+)?) it is for ",
+        r"|^(?:fine|ok|okay|right|alright|good|yes|agreed),? (?:so |we )?((?:\S+ ){1,4})then (?:for|as|in|at|on|with) ",
+        r"|^(?:(?:so|ok|okay|fine|right|good|then|alright|yes),? )?(?:let's|let us|we'll|we will|i'll|i will) ",
+        r"(?:book|hire|buy|order|rent|reserve|commission|appoint|invite|name|call|use|have) (\S+(?: \S+){0,5}?) (?:for|as|on|at|to) ",
+    ))
+});
+
+/// Who says these says what is there, what is to be done, or asks; nothing is chosen by them.
+const NOT_CHOSEN: &[&str] = &[
+    "here", "there", "what", "how", "where", "why", "who", "that's", "i", "you", "he", "she", "they",
+    "think", "know", "mean", "look", "a look", "tell", "show", "explain", "check", "run", "try", "go",
+    "read", "write", "see", "fix", "add", "make", "do", "give", "list", "find", "wait", "start", "begin",
+    "continue", "proceed", "not", "if", "maybe", "perhaps", "whether", "grep", "tool", "them", "it", "back",
+    "me", "yes", "no", "that", "this", "and", "but", "or", "because", "since", "as", "so", "now", "says",
+    "said", "means", "guess", "hope", "believe", "suppose", "though", "which", "when", "while",
+];
+
+/// "Release is 2.0, not 1.9": few words set one thing against another.
+fn sets_against(lower: &str) -> bool {
+    let Some((one, other)) = lower.split_once(", not ").filter(|_| !lower.contains(" , ")) else {
+        return false;
+    };
+    let n_words = |text: &str| text.split_whitespace().count();
+    let tells = one.split(' ').next().is_some_and(|first| TELLERS.contains(&first));
+    !tells && n_words(one) <= 8 && n_words(other) <= 4 && !OTHER.iter().any(|word| other.starts_with(word))
+}
+
+/// Who sets nothing against anything, but says how it is.
+const TELLERS: &[&str] =
+    &["i", "i'm", "it", "it's", "that", "that's", "this", "he", "she", "they", "there", "you", "you're"];
+
+/// What stands behind ", not" where nothing else is named.
+const OTHER: &[&str] = &[
+    "sure", "yet", "so", "too", "really", "even", "that", "because", "a single", "in ", "clear", "the ",
+    "bad", "great", "good", "a problem", "gonna", "going",
+];
+
+/// Words that say, before a choice, that it is not made, or not yet, or in some case.
+const NOT: &[&str] = &[
+    "not", "never", "if", "unless", "whether", "maybe", "perhaps", "possibly", "apparently", "might",
+    "could", "nicht", "noch", "ob", "wenn", "vielleicht", "pas", "não", "не", "если",
+];
+
+/// The same in scripts without blanks.
+const NOT_APART: &[&str] = &["没", "不", "尚未", "还未", "まだ", "もし", "如果"];
+
+/// What a question begins with.
+const WHETHER: &[&str] =
+    &["are we ", "did ", "do we ", "had ", "have ", "has ", "should ", "shall ", "what if", "why ", "how "];
 
 fn chooses(text: &str) -> bool {
     choices().is_some_and(|any| any.is_match(&text.to_lowercase()))
 }
+
+/// What a person says decides in more words than a model's: `Option B it is`, `Fine, they expire after an hour then.`
+fn persons_choices() -> Option<&'static Bytewise> {
+    static ANY: LazyLock<Option<Bytewise>> = LazyLock::new(|| {
+        let words: Vec<String> = CHOICES.iter().map(|marker| regex::escape(marker)).collect();
+        Bytewise::new(&format!("{}|{PERSONS}", words.join("|")))
+    });
+    ANY.as_ref()
+}
+
+/// Whether a sentence of a paragraph may settle something: how a sentence begins and ends tells, and not how its paragraph does.
+fn may_settle(text: &str) -> bool {
+    let may = |sentence: &str| {
+        let lower = sentence.to_lowercase().replace('’', "'");
+        let names = || NAMED.as_ref().is_some_and(|named| named.is_match(lower.trim()));
+        lower.contains(", not ") || persons_choices().is_some_and(|any| any.is_match(&lower)) || names()
+    };
+    text.lines().flat_map(sentences_of).any(may)
+}
+
+/// How persons choose beside [`CHOICES`].
+const PERSONS: &str = concat!(
+    // Who chooses, and what they do with it.
+    r"\b(?:let's|we|we'll|we will|i'll|i will) (?:keep|drop|stay with|stick (?:to|with)|go (?:with|for)|settle (?:on|for))\b",
+    r"|\b(?:let's|we'll|we will|i'll|i will) (?:take|pick|choose|skip|leave out|stay (?:on|at|with)|move to|switch to|start with|do without",
+    r"|defer|postpone|ship|not|only)\b",
+    r"|\b(?:we|i) (?:won't|will not) (?:use|do|support|need|build|ship|touch|have|add|offer|keep)\b",
+    r"|\b(?:we're|we are|i'm|i am) (?:dropping|keeping|switching to|moving to|staying (?:on|with|at)|skipping|postponing|not (?:using|doing|adding))\b",
+    r"|\b(?:i|we)(?:'ve| have)? (?:settled on|opted for|agreed (?:on|to|that)|picked|chosen|approved?|reject(?:ed)?|accept|ruled out",
+    r"|decided|made up (?:my|our) mind)\b",
+    r"|\bi(?:'m| am) (?:fine|ok|okay|happy|good) with\b|\bworks for me\b|\bi (?:prefer|take|pick|choose|want (?:the|all|every|them|it))\b|\bi'd (?:rather|prefer|take|pick)\b",
+    // An order that chooses.
+    r"|^(?:please )?(?:take|choose|pick|go with|go for|stick with|stick to|stay with|switch to|drop|ditch|scrap|postpone) ",
+    r"|^(?:approved|confirmed|accepted|rejected|decided|decision|final|final answer|verdict|agreed)\b[:,.]?|^make (?:it|that|them) (?:\d|an? |the )",
+    r"|^(?:ok|okay|so|right|alright|fine|good|well|yes|then)[,.:!]? (?:it's |that's |we've |we have )?(?:approved|decided|settled|agreed)\b[:,.!]",
+    r"|^(?:yes|yep|yeah|ok|okay|fine|right|good|sure|no)[,.]? (?:then )?(?:go (?:with|for)|use|take|drop|keep|both|neither|option|the (?:first|second|third|latter|former))\b",
+    r"|^(?:option|variant|plan) [a-z0-9](?:[.,!]|$)|^(?:the )?(?:first|second|third|latter|former) (?:one|option|variant|way)\b",
+    // What becomes of a thing.
+    r"|\bit is(?:,? then\b|[.!]|$)| is settled\b|'s settled\b|\bis (?:out|off the table|a no-go|ruled out|dropped|postponed|approved|final|decided)(?:[.,;!]|$)| wins(?:[.,;!]|$)",
+    r"|\bstays? (?:as it is|as they are|at|with)\b|\b(?:my|our|the) (?:decision|choice|verdict) (?:is|was)\b|\bfor good\b",
+    r"|^(?:fine|ok|okay|right|alright|good|yes|agreed)\b.*\bthen[.!]?$",
+    r"|\bwir (?:nehmen|bleiben bei|behalten)\b|\bon (?:garde|prend|reste sur)\b|\bnos quedamos con\b|\bvamos com\b|\bficamos com\b",
+    r"|(?:^|[ ,.:(])(?:оставляем|берём)(?:[ ,.!:)]|$)|就用|就选|にします|で行きます",
+    // Somebody has thought it over, or something said before is over.
+    r"|^(?:strike|scratch|forget|scrap) (?:the|that|what|about|my)\b|\bchange of plans?\b|\bchanged my mind\b|\bon second thoughts?\b",
+    r"|\bmy call\b|\byou win,|\b(?:you )?convinced me\b|\bno more debate\b|\bend of (?:discussion|story|debate)\b|^sold[.,!:]",
+    r"|\bi(?:'ve| have)? (?:slept on it|thought (?:about it|it (?:over|through)))\b|(?:^|[.;] ?)final[.!]?$|\bthat settles it\b",
+    r"|\b(?:is|are|that's|it's|been) decided\b|\bis history\b|\bnever mind\b.*[,;:]",
+    // What is done from here on.
+    r"|\b(?:we|i)(?:'re| are|'m| am) going (?:for\b|with\b|to (?:use|ship|keep|drop|go with|stay|build on|switch|move to|support)\b)",
+    r"|\b(?:we|i)(?:'ll| will| won't| will not) (?:reuse|leave|rename|store|merge|release|wait with|live with)\b",
+    r"|(?:^|(?:[,:;-]|—) |^(?:ok|okay|so|then|right|well|alright|hmm?|yes|no),? )(?:we|i'll|i) (?:leave|rename|skip|ship|defer|postpone|bump|stay|stick|switch|park|freeze)\b",
+    r"|^(?:you win|right|so|then|ok|okay|alright|fine|good|well)\b.*\bwe (?:do|use|run|go|build|take|support)\b",
+    r"|^(?:\S+ ){1,3}it is,|, so \S+(?: \S+){0,2} it is\b|\bstays? (?:on|off|internal|optional|mandatory|public|private|closed|open|enabled|disabled|out|put)\b|^(?:the )?\S+ stays?[.!]?$",
+    r"|^[\w./-]+ goes, |\bsupport (?:for .{1,40} )?(?:gets|is) dropped\b|^dropping .{1,60} is (?:fine|ok|okay)\b|\bdefaults? to (?:off|on|true|false)\b",
+    r"|\b(?:limit|timeout|capacity|threshold|default|interval|port|version|size) (?:goes|moves|comes|is going) (?:\w+ )?to\b",
+    r"|\b(?:is|are|'s) (?:fine|ok|okay|plenty|good enough|enough) (?:for|with|by) me\b|\bis plenty\b|\bfine by me\b",
+    r"|\bsays \S+, so\b|\bso (?:let's )?do it (?:that way|like that)\b|^(?:both|neither|all (?:three|four) of them)\b",
+    r"|^no .{1,60} (?:this|for this) (?:year|release|sprint|quarter|version|time)\b|\bafter all[.!]?$",
+    r"|\b(?:we're|we are|i'm|im|i am) (?:shipping|choosing|picking|taking|pinning|leaving|parking|dropping|merging|freezing|self-hosting)\b",
+    r"|^(?:pinning|keeping|dropping|sticking|staying|switching|skipping|leaving|shipping|choosing|parking|punting|going) (?:to|with|on|at|the|it|that|this|our|for|in)\b",
+    r"|\b(?:settled|decided|agreed) with \w+|\b(?:decided|final answer|settled|end of story|moving on)[.!]?$|\bsleeping on it\b|\bill (?:go with|take)\b",
+    r"|\b(?:isn't|isnt|not) happening\b|\b(?:is|are) cut(?:[.,;!]|$)|\bexperiment is over\b|^(?:nah|no|ok|okay),? (?:revert|go back|back) to\b",
+    r"|^instead of .* we \w+|\blet's do (?:option|variant|plan|the|both|it (?:with|in|without))\b|\bon part sur\b|\b(?:lassen|nehmen|machen) wir\b",
+    r"|\btalked it over\b|\boverrul(?:e|ing) (?:you|that|this|it)\b|\bmy pick is\b|\bdone deal\b|\b(?:call|calling) it off\b|\bcall(?:ing)? (?:it|that|this) off\b",
+    r"|^(?:actually|no|nah|actually no),? (?:no, )?(?:revert|go back|back) to\b|\bkeep both\b|\bit (?:shall|will) be[.!]?$|\bis the one[.,!]|\b(?:i'm|im|i am) cutting\b",
+    r"|\bstays? in[.!]?$|\b(?:we|i) shall (?:go|keep|take|renew|stay|use|have|drop|do)\b|^(?:yeah|yes|yep|ok),? the \S+(?: \S+){0,2} one\b|^\S+ \d[\w.]* not \d",
+    r"|\b(?:lieber|doch lieber|dann eben|wir machen|wir lassen|wir gehen)\b|\bfinalmente (?:vamos|usamos)\b|\bmejor (?:usamos|usa|lo hacemos)\b|\bfinalement\b",
+);
 
 fn choices() -> Option<&'static Regex> {
     static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| any_of(&[CHOICES]));
@@ -364,6 +541,7 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Forget what I said about PDF; labels are ZPL for the warehouse printers.",
             "I'm going for a StatefulSet with one replica, leader election can wait.",
             "My call: the flag defaults to off in production.",
+            "Release is 2.0, not 1.9.",
             "Sold. Postgres 16 then.",
             "Strike the Tuesday thing, Wednesday 05:00 UTC.",
             "Svenja says PDF, so PDF.",
@@ -411,12 +589,14 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "We'll hire the Tarn brothers for the security.",
             "Brolikun it is for the import wizard.",
             "Strike rafevux, the status page moves to tivotuk after all.",
+            "I'll name it.",
         ];
+        let (name, some) = some.split_last().unwrap();
         for one in some {
-            assert_eq!(decided(&format!("user: {one}")), [one]);
+            assert_eq!(decided(&format!("user: {one}")), [*one]);
             // How the paragraph begins and ends is something else.
             let among = format!("user: Thanks a lot. {one} Can you look at the log next?");
-            assert_eq!(decided(&among), [one]);
+            assert_eq!(decided(&among), [*one]);
         }
         let none = [
             "Here it is: the log of last night.",
@@ -432,6 +612,7 @@ user: Wir haben uns für Rust entschieden, nicht für Go. 我们决定用 SQLite
             "Yes, it is for the tests.",
             "Can the relay be stopped after all?",
             "Fine, what is next then?",
+            name,
         ];
         for one in none {
             assert_eq!(decided(&format!("user: {one}")), [""; 0], "{one}");

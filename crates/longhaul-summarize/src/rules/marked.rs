@@ -52,9 +52,10 @@ pub(crate) fn is_marked(line: &str) -> bool {
     is_label && !describes && said.chars().count() >= 4 && line.len() <= LONGEST && !rest.starts_with("//")
 }
 
-/// Returns whether a line with a label says that something is chosen ("Change of plan: …"): that is a decision, and told as one.
+/// Returns whether the label of a line says that something is chosen ("Change of plan: …"): that is a decision, and told as one.
 fn labels_a_choice(line: &str) -> bool {
-    settles(line) && demand_kind(line).is_none()
+    let label = line.split([':', '：']).next().unwrap_or_default();
+    settles(label.trim_matches(|c: char| !c.is_alphanumeric())) && demand_kind(line).is_none()
 }
 
 /// Labels under which a text says what it is about, not what holds.

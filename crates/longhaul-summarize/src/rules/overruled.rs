@@ -490,11 +490,11 @@ mod tests {
             ),
             (
                 &[
-                    "We'll keep all the tests in one folder then.",
+                    "We keep the tests in one folder.",
                     "We go with Postgres.",
                     "Back to the tests, they are slow.",
                 ],
-                &["We'll keep all the tests in one folder then.", "We go with Postgres."],
+                &["We keep the tests in one folder.", "We go with Postgres."],
             ),
             (
                 &["Can you shrink the slim image?", "Let's switch to alpine.", "Back to slim, sorry."],

@@ -545,7 +545,8 @@ async fn an_update_tells_of_what_is_new_and_keeps_the_newest() {
             "{rule}, m{}: {text}",
             record.covers.end
         );
-        assert!(text.contains("Now: Please go on with part"), "{text}");
+        // What is asked now stands behind it as it was said.
+        assert!(text.contains("Request: Please go on with part") && !text.contains("Now: "), "{text}");
     }
     assert!(updates > 0 && condensed > 0, "{updates} updates, {condensed} condensed");
 }

@@ -140,8 +140,8 @@ const BOUND_MARGIN: i32 = -40;
 /// So much likelier a fact is.
 const FACT_MARGIN: i32 = 40;
 
-/// A decision may be a little less likely than all else: there are fewer of them among what was labelled.
-const DECISION_MARGIN: i32 = -50;
+/// So much likelier a decision is than all else.
+const DECISION_MARGIN: i32 = 0;
 
 /// So much likelier a request is than a rule where it is to be known that it is no rule.
 const REQUEST_MARGIN: i32 = 250;
