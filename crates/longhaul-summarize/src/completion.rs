@@ -233,7 +233,9 @@ impl ClientError {
     /// is one.
     pub fn excerpt(text: &str) -> String {
         let text = text.trim();
-        let parts = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[');
+        let parts = |c: char| {
+            c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[' | '，' | '。' | '、')
+        };
         let (whole, more) = match text.char_indices().nth(Self::EXCERPT_CHARS) {
             Some((end, _)) => (text[..end].trim_end_matches(|c| !parts(c)), "…"),
             None => (text, ""),

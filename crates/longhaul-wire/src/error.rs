@@ -142,7 +142,9 @@ impl Fault {
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARS: usize = 60;
     let Some((end, _)) = text.char_indices().nth(CHARS) else { return without_controls(text) };
-    let parts = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[');
+    let parts = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[' | '，' | '。' | '、')
+    };
     let whole = text[..end].trim_end_matches(|c| !parts(c));
     format!("{}…", without_controls(whole))
 }

@@ -85,6 +85,8 @@ fn a_report_replaces_reports_only() {
             ran.stderr
         );
     }
+    // Such as one that was made for it.
+    folder.file("report.json", b"");
     for _ in 0..2 {
         let ran = compact(&folder, &["--no-store", "--report", "report.json"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);

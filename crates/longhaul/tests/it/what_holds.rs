@@ -16,7 +16,7 @@ const OVERRULED: [(&str, &str, &str); 6] = [
     ("The deadline is 12 June.", "They pushed the deadline back to 19 June.", "[✓ user: Fact: "),
     ("Never push to main.", "OK, you may push to main now.", "[✓ user: Rule: "),
     ("Keep functions under 40 lines.", "Functions may have up to 60 lines from now on.", "[✓ user: Rule: "),
-    ("Let's keep the lock for 2 h.", "Make it 3 h.", "[✓ user: Decision: "),
+    ("Let's keep the lock for 2 h.", "Make it 3 h.", "[✓ user: Rule: "),
 ];
 
 const TASK: &str = "Build the job runner for the shop. Use Celery for the jobs. Then write its tests.";

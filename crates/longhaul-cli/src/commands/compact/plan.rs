@@ -265,7 +265,8 @@ fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Tar
     if output.is_some_and(|output| output == path || target.replaces(output)) {
         bail!(Impossible(format!("--report {} would replace the new history", paint::path(path))));
     }
-    if path.is_file() && !Report::is_at(path) {
+    let is_empty = path.metadata().is_ok_and(|file| file.len() == 0);
+    if path.is_file() && !is_empty && !Report::is_at(path) {
         bail!("{} exists and is no report of longhaul's: --report takes another name", paint::path(path));
     }
     target.check()?;

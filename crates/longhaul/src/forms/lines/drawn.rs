@@ -25,6 +25,9 @@ pub(super) fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: 
     let entries = new_entries(request);
     let first = entries.first().map_or(0, |entry| entry.id.ordinal);
     let demands = new_demands(&draft.summary.constraints, first);
+    let asks = |entry: &Entry| persons_texts(&entry.message).next().is_some();
+    let last = entries.last().map(|entry| entry.id);
+    let mut behind = request.kept.iter().filter(|entry| Some(entry.id) > last);
     let told = Told {
         request,
         summary: &draft.summary,
@@ -35,7 +38,7 @@ pub(super) fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: 
             .collect(),
         rules: set_down(&demands),
         is_first: !is_update(request),
-        is_newest: !request.kept.iter().any(|entry| persons_texts(&entry.message).next().is_some()),
+        is_newest: !behind.any(asks),
     };
     let mut placed = [told.asked(), told.demanded(), told.decided()].concat();
     placed.extend(tool_lines(entries, request.counter, error_details));

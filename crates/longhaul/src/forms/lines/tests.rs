@@ -195,6 +195,9 @@ fn what_was_asked_before_a_message_that_stays_is_not_what_is_asked_now() {
     let mut request = SummaryRequest::new(&session, entries, &index, &CharsPer4, Tokens(200));
     let told = |request: &SummaryRequest<'_>| text(&Draft::default(), request, Tokens(200), true).unwrap();
     assert!(told(&request).contains("[✓ user: Now: Is it covered by a test?]"));
+    // What stays from before says nothing of that.
+    request.kept = &entries[..1];
+    assert!(told(&request).contains("[✓ user: Now: Is it covered by a test?]"));
     request.kept = kept;
     assert!(told(&request).contains("[✓ user: Request: Is it covered by a test?]"), "{}", told(&request));
 }
