@@ -1,6 +1,9 @@
 //! What the programs are asked that fit weights to labelled data.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 
@@ -38,7 +41,7 @@ impl FitArgs {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(file: &PathBuf, about: &str, weights: &str) -> Result<()> {
+    pub fn write(file: &Path, about: &str, weights: &str) -> Result<()> {
         fs::write(file, format!("# {about}\n{weights}"))
             .with_context(|| format!("writing {}", file.display()))
     }

@@ -103,9 +103,9 @@ impl Claim {
         self.text != later.text && !(self.passes && later.passes)
     }
 
-    /// Returns whether it sets something down or tells a fact.
+    /// Returns whether it sets something down, tells a fact or settles something.
     pub(crate) fn lasts(&self) -> bool {
-        matches!(self.act, SpeechAct::Rule | SpeechAct::Fact)
+        matches!(self.act, SpeechAct::Rule | SpeechAct::Fact | SpeechAct::Decision)
     }
 
     /// Returns whether it takes the place of this where nothing else is known that was said.

@@ -3,7 +3,7 @@
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use longhaul_transcript::{Tokens, Usage, is_invisible};
+use longhaul_transcript::{Tokens, Usage, first_words, is_invisible};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -229,25 +229,21 @@ impl ClientError {
     }
 
     /// Returns `text` fit for a log: its first [`EXCERPT_CHARS`](Self::EXCERPT_CHARS) characters, with control
-    /// characters and what nobody sees escaped. What is cut ends before the word that is: of half a secret nobody can tell any more that it
-    /// is one.
+    /// characters and what nobody sees escaped. What is cut ends before the word that is.
     pub fn excerpt(text: &str) -> String {
         let text = text.trim();
-        let parts = |c: char| {
-            c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[' | '，' | '。' | '、')
-        };
-        let (whole, more) = match text.char_indices().nth(Self::EXCERPT_CHARS) {
-            Some((end, _)) => (text[..end].trim_end_matches(|c| !parts(c)), "…"),
-            None => (text, ""),
-        };
+        let first = first_words(text, Self::EXCERPT_CHARS);
         let mut out = String::new();
-        for c in whole.chars() {
+        for c in first.chars() {
             match is_invisible(c) || c.is_control() {
                 true => out.extend(c.escape_default()),
                 false => out.push(c),
             }
         }
-        out + more
+        if first.len() < text.len() {
+            out.push('…');
+        }
+        out
     }
 }
 

@@ -48,7 +48,7 @@ pub use record::{
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};
 pub use summary::{ActionItem, CommandNote, Constraint, ErrorNote, FileNote, FileState, Summary, ToolUse};
-pub use text::{clipped, first_chars, is_invisible, json_escape, one_line, unescaped};
+pub use text::{clipped, first_chars, first_words, is_invisible, json_escape, one_line, unescaped};
 pub use tokens::{Tokens, counted, grouped};
 pub use transcript::{Entry, Span, Transcript};
 pub use unit::{Unit, UnitState, Units};

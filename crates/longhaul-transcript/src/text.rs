@@ -46,6 +46,22 @@ pub fn first_chars(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
+/// Returns the first `most` characters of `text`; where it is longer, no more of them than whole words: of half a secret nobody can tell any
+/// more that it is one.
+///
+/// ```
+/// # use longhaul_transcript::first_words;
+/// assert_eq!(first_words("key sk-12345678", 9), "key ");
+/// assert_eq!(first_words("key sk-12", 9), "key sk-12");
+/// ```
+pub fn first_words(text: &str, most: usize) -> &str {
+    let parts = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[' | '，' | '。' | '、')
+    };
+    let first = first_chars(text, most);
+    if first.len() < text.len() { first.trim_end_matches(|c| !parts(c)) } else { text }
+}
+
 /// Returns the first `most` characters of `text`, with an ellipsis behind them where it is longer.
 ///
 /// ```

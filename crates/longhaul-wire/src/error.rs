@@ -1,5 +1,7 @@
 //! What can go wrong between bytes and a document.
 
+use longhaul_transcript::first_words;
+
 use crate::Format;
 
 /// Why a history could not be read, written or converted.
@@ -137,20 +139,15 @@ impl Fault {
     }
 }
 
-/// Returns the first characters of `text`, control characters replaced. What is cut ends before the word that is: of half a secret
-/// nobody can tell any more that it is one.
+/// Returns the first characters of `text`, control characters replaced. What is cut ends before the word that is.
 pub(crate) fn excerpt(text: &str) -> String {
     const CHARS: usize = 60;
-    let Some((end, _)) = text.char_indices().nth(CHARS) else { return without_controls(text) };
-    let parts = |c: char| {
-        c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '{' | '[' | '，' | '。' | '、')
-    };
-    let whole = text[..end].trim_end_matches(|c| !parts(c));
-    format!("{}…", without_controls(whole))
-}
-
-fn without_controls(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let first = first_words(text, CHARS);
+    let mut short: String = first.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if first.len() < text.len() {
+        short.push('…');
+    }
+    short
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl Lifting {
         let turns = forbids || changes || demand::goes_back(sentence);
         let asks = sentence.trim_end().trim_end_matches('!').ends_with(['?', '？']);
         let choice = Choice::of(sentence);
-        // A remark is no rule for that it is near to what was demanded.
+        // Neither a remark nor what is asked for now is a rule for that it is near to what was demanded.
         let claim = Claim::of(sentence).filter(|claim| claim.lasts());
         (!asks && (allows || turns || claim.is_some())).then(|| Lifting {
             stems: choice.parts.iter().copied().flat_map(stems).collect(),

@@ -116,22 +116,15 @@ impl<'t> SpeechWeights<'t> {
 
     /// Returns whether a sentence is far likelier to ask for something now than to set something down.
     pub fn is_request(&self, sentence: &str) -> bool {
-        let score = self.score(sentence);
-        let [rule, _, decision, request, talk] = score;
+        let [rule, _, decision, request, talk] = self.score(sentence);
         request > talk.max(decision).max(rule + REQUEST_MARGIN)
-    }
-
-    /// Returns whether a sentence settles something.
-    pub fn decides(&self, sentence: &str) -> bool {
-        let [rule, fact, decision, request, talk] = self.score(sentence);
-        decision >= talk.max(request).max(rule).max(fact) + DECISION_MARGIN
     }
 }
 
 // The margins were chosen on the sentences of writers whom the weights were not fitted to (`cargo xtask bench speech`): what a rule more
 // costs in requests and talk that are taken for one.
 
-/// So much likelier a rule without a word of duty is than a request or talk, in hundredths of the logarithm of odds.
+/// So much likelier a rule without a word of duty is than what passes (a request, a decision, talk), in hundredths of the logarithm of odds.
 const RULE_MARGIN: i32 = 20;
 
 /// A rule that has one may be a little less likely: many ways of forbidding were not among what was labelled.
@@ -139,9 +132,6 @@ const BOUND_MARGIN: i32 = -40;
 
 /// So much likelier a fact is.
 const FACT_MARGIN: i32 = 40;
-
-/// So much likelier a decision is than all else.
-const DECISION_MARGIN: i32 = 0;
 
 /// So much likelier a request is than a rule where it is to be known that it is no rule.
 const REQUEST_MARGIN: i32 = 250;
